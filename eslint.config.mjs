@@ -16,8 +16,9 @@ const arrows = {
 };
 const folders = [...Object.keys(arrows), 'sandbox', 'tests'];
 
-/** Patterns of every folder that a file of `from`, `depth` folders deep, may not import. Feature folders have the names of layers
- *  (chains), so the number of steps up tells them apart. `except`: single modules that it may; `typesOnly`: folders whose types it may. */
+/** Patterns of every folder that a file of `from`, `depth` folders deep, may not import. Feature folders have the names
+ *  of layers (chains), so the number of steps up tells them apart. `except`: single modules that it may; `typesOnly`:
+ *  folders whose types it may. */
 const forbidden = (from, depth, { except = [], typesOnly = [] } = {}) =>
   folders
     .filter((folder) => folder !== from && !arrows[from].includes(folder))
@@ -131,7 +132,8 @@ export default tseslint.config(
     ],
     rules: { 'no-restricted-syntax': ['error', ...moneyBans, ...environment] },
   },
-  // A file is read in one sitting, a function on one screen. Comments count: what is explained at length belongs in docs.
+  // A file is read in one sitting, a function on one screen. Comments count: what is explained at length belongs in
+  // docs.
   {
     files: ['**/*.{ts,tsx}', '**/*.mjs', '**/*.cjs', '**/*.js'],
     ignores: ['tests/**', ...longFiles],

@@ -1,6 +1,7 @@
 'use strict';
 
-/** Layers: `unit` needs no service, `parts` real servers of its own, `e2e` the whole stack, `faults` kills it, `alone` measures. */
+/** Layers: `unit` needs no service, `parts` real servers of its own, `e2e` the whole stack, `faults` kills it, `alone`
+ *  measures. */
 const common = {
   rootDir: __dirname,
   testEnvironment: 'node',

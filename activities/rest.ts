@@ -14,6 +14,7 @@ export const restUntil = (ms: number, signal: AbortSignal): Promise<void> =>
     else signal.addEventListener('abort', done);
   });
 
-/** What an activity throws that waits by failing: it is tried again after `ms`, which leaves no trace in the history. */
+/** What an activity throws that waits by failing: it is tried again after `ms`, which leaves no trace in the
+ *  history. */
 export const lookAgainIn = (ms: number, type: string, message: string): ApplicationFailure =>
   ApplicationFailure.create({ type, message, category: ApplicationFailureCategory.BENIGN, nextRetryDelay: ms });

@@ -154,8 +154,9 @@ async function connectPatiently(db: DataSource, logger: Logger): Promise<void> {
   }
 }
 
-/** While nobody new is sent here, requests that are on their way may still arrive: until so many looks in a row have found none, and no
- *  longer than `graceMs`. Each look comes after the process has read what had arrived, however busy it is. */
+/** While nobody new is sent here, requests that are on their way may still arrive: until so many looks in a row have
+ *  found none, and no longer than `graceMs`. Each look comes after the process has read what had arrived, however busy
+ *  it is. */
 const quietLooks = 5;
 const lookMs = 100;
 const graceMs = 5000;

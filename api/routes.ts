@@ -150,8 +150,8 @@ const getOpenApi: Route = openApiRoute('getOpenApi', 'integrators', () => routes
 const getDashboardOpenApi: Route = openApiRoute('getDashboardOpenApi', 'dashboard', () => routes);
 const getOperatorsOpenApi: Route = openApiRoute('getOperatorsOpenApi', 'operators', () => routes);
 
-/** Every route there is. One that is not here does not exist; one that is here is in the reference. Where two paths match, the
- *  first one answers. */
+/** Every route there is. One that is not here does not exist; one that is here is in the reference. Where two paths
+ *  match, the first one answers. */
 export const routes: readonly Route[] = [
   createPayment,
   listPaymentsRoute,

@@ -26,13 +26,14 @@ const usualBytes = 256 * 1024 * 1024;
 const atOnce = 64;
 /** A connection that is not used for this long is closed: before nodes, and what stands before them, close it. */
 const idleMs = 4000;
-/** A question is asked this often before the node counts as away; what sends something is tried once, for its sender decides. */
+/** A question is asked this often before the node counts as away; what sends something is tried once, for its sender
+ *  decides. */
 const tries = 3;
 const pauseMs = 150;
 const isQuestion = (method: string): boolean => !/^(sendrawtransaction|eth_sendRawTransaction)$/.test(method);
 
-/** Calls of a JSON-RPC node over HTTP. Credentials come from the URL or the arguments and go into a header. Throws RpcError where
- *  the node refuses, NODE_UNREACHABLE (retried; the outcome is unknown) for everything else. */
+/** Calls of a JSON-RPC node over HTTP. Credentials come from the URL or the arguments and go into a header. Throws
+ *  RpcError where the node refuses, NODE_UNREACHABLE (retried; the outcome is unknown) for everything else. */
 export function jsonRpc(url: string, user = '', password = '', patienceMs = usualMs): Rpc {
   const target = new URL(url);
   const name = user || decodeURIComponent(target.username);

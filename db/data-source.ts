@@ -2,8 +2,9 @@ import 'reflect-metadata';
 import { DataSource } from 'typeorm';
 import { migrations } from './migrations';
 
-/** A connection pool with the limits of Invariants 6: no statement over 10 s, no lock wait over 3 s. An idle client that loses
- *  its server is reported to `onLost` and replaced, never thrown into the process. Call `initialize()` before use. */
+/** A connection pool with the limits of Invariants 6: no statement over 10 s, no lock wait over 3 s. An idle client
+ *  that loses its server is reported to `onLost` and replaced, never thrown into the process. Call `initialize()`
+ *  before use. */
 export const createDataSource = (
   url: string,
   options: {

@@ -10,10 +10,10 @@ import { actAsOwner, passwordsOf, prepareRoles, type Passwords } from './roles/r
 /** What a run of `migrate` changed; `missing`: files that were applied once and are no longer there. */
 export type Migrated = Readonly<{ migrations: string[]; functions: string[]; missing: string[] }>;
 
-/** Brings the database at `url` to the newest schema: the roles that are missing, new migrations, every file of functions
- *  whose text is not the one that was applied last, and the rights of each role. All of it or nothing, but the roles.
- *  A new database is marked as that of an instance of this `mode`; one of the other mode is refused.
- *  Safe to run twice and by two at once: the second waits for the first. See docs/changing-the-schema.md. */
+/** Brings the database at `url` to the newest schema: the roles that are missing, new migrations, every file of
+ *  functions whose text is not the one that was applied last, and the rights of each role. All of it or nothing, but
+ *  the roles. A new database is marked as that of an instance of this `mode`; one of the other mode is refused. Safe to
+ *  run twice and by two at once: the second waits for the first. See docs/changing-the-schema.md. */
 export async function migrate(
   url: string,
   files: readonly FunctionFile[] = functionFiles(),
@@ -51,8 +51,8 @@ async function lock(runner: QueryRunner): Promise<void> {
   await runner.query('SET lock_timeout TO DEFAULT');
 }
 
-/** Applies the files whose text is new. The functions of a file that is no longer there stay until a migration drops them:
- *  a process of the version before may still call them. */
+/** Applies the files whose text is new. The functions of a file that is no longer there stay until a migration drops
+ *  them: a process of the version before may still call them. */
 async function applyFunctions(
   runner: QueryRunner,
   files: readonly FunctionFile[],

@@ -7,8 +7,8 @@ import { emitEvent, type NewEvent } from './webhooks/events';
 import type { Queryable } from './pricing/pricing';
 import { changedRows } from './query';
 
-/** What refunds, withdrawals, payouts and conversions have in common: a status that moves by guarded updates, money that is held for
- *  them, a body that comes with a key, pages of them. */
+/** What refunds, withdrawals, payouts and conversions have in common: a status that moves by guarded updates, money
+ *  that is held for them, a body that comes with a key, pages of them. */
 
 type Recorded = Readonly<{ id: string; merchant_id: string; status: string; state_version: number }>;
 
@@ -20,8 +20,8 @@ export type Patch<Row, Column extends keyof Row = keyof Row> = Readonly<{ [C in 
 /** Thrown where a record is no longer as it was read. */
 export class StaleRecord extends Error {}
 
-/** The one way a record changes: a guarded update, one version further. Its journals and events are the caller's. Column names in `patch`
- *  are the code's own, never a caller's. Throws StaleRecord. */
+/** The one way a record changes: a guarded update, one version further. Its journals and events are the caller's.
+ *  Column names in `patch` are the code's own, never a caller's. Throws StaleRecord. */
 export async function moveRecord<Row extends Recorded>(
   tx: EntityManager,
   table: RecordTable,
@@ -84,8 +84,8 @@ export const contentHash = (content: readonly unknown[]): string =>
 /** The page asked for, and its length. */
 export type Page = Readonly<{ page: number; limit: number }>;
 
-/** One page, newest first unless said otherwise, of the rows of `from` that `where` lets through, and how many there are in all.
- *  `values` fill $1 and on. */
+/** One page, newest first unless said otherwise, of the rows of `from` that `where` lets through, and how many there
+ *  are in all. `values` fill $1 and on. */
 export async function pageOfRecords<Row>(
   db: Queryable,
   {
@@ -99,7 +99,8 @@ export async function pageOfRecords<Row>(
 ): Promise<{ items: Row[]; total: number }> {
   const [items, counted] = await Promise.all([
     db.query<Row[]>(
-      `SELECT ${select} FROM ${from} WHERE ${where} ORDER BY created_at ${order}, id ${order} LIMIT $${values.length + 1} OFFSET $${values.length + 2}`,
+      `SELECT ${select} FROM ${from} WHERE ${where} ORDER BY created_at ${order},
+         id ${order} LIMIT $${values.length + 1} OFFSET $${values.length + 2}`,
       [...values, limit, (page - 1) * limit],
     ),
     db.query<Array<{ total: string }>>(`SELECT count(*)::text AS total FROM ${from} WHERE ${where}`, [...values]),

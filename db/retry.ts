@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** Does `act`, a transaction, once more after a moment where PostgreSQL undid it for the sake of another. Invariants: 6. */
+/** Does `act`, a transaction, once more after a moment where PostgreSQL undid it for the sake of another. Invariants:
+ *  6. */
 export async function unlessUndone<T>(act: () => Promise<T>): Promise<T> {
   try {
     return await act();

@@ -10,7 +10,8 @@ import {
 } from 'node:crypto';
 import { isId } from '../domain/ids';
 
-/** Secrets at rest under SECRETS_KEY: what must be read again is sealed (AES-256-GCM), what is only compared is hashed (HMAC). */
+/** Secrets at rest under SECRETS_KEY: what must be read again is sealed (AES-256-GCM), what is only compared is hashed
+ *  (HMAC). */
 
 /** Keys for their own purpose, so that no two uses share one. Outside production any text serves as a key. */
 function keyFor(secretsKey: string, purpose: string): Buffer {

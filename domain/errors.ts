@@ -30,7 +30,8 @@ export const finalErrors: ErrorCode[] = (Object.keys(errorTable) as ErrorCode[])
   (code) => errorTable[code].final,
 );
 
-/** A refusal by its code. `details` go into a flat body only where the specification names them, never stack or internals. */
+/** A refusal by its code. `details` go into a flat body only where the specification names them, never stack or
+ *  internals. */
 export class DomainError extends Error {
   constructor(
     readonly code: ErrorCode,

@@ -12,7 +12,8 @@ export const amountPattern = '^\\d{1,30}(\\.\\d{1,30})?$';
 const amountRegex = new RegExp(amountPattern);
 export const isAmount = (text: unknown): text is string => typeof text === 'string' && amountRegex.test(text);
 
-/** Amounts are decimal strings in whole units of one asset; these functions never lose a digit. Results have no trailing zeros. */
+/** Amounts are decimal strings in whole units of one asset; these functions never lose a digit. Results have no
+ *  trailing zeros. */
 const plain = (value: Decimal): string => value.toFixed();
 export const add = (...amounts: readonly string[]): string =>
   plain(amounts.reduce((sum, amount) => sum.plus(amount), new Decimal(0)));

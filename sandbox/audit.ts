@@ -6,8 +6,8 @@ import { runningConfig } from './running-config';
 
 const wordsWide = Math.max(...Object.values(invariantWords).map((words) => words.length));
 
-/** `npm run audit`: checks the invariants of a running sandbox, or of what DATABASE_URL and the node variables name. Ends with 1 when
- *  one is violated. */
+/** `npm run audit`: checks the invariants of a running sandbox, or of what DATABASE_URL and the node variables name.
+ *  Ends with 1 when one is violated. */
 async function main(): Promise<number> {
   const config = runningConfig();
   const db = createDataSource(config.DATABASE_URL, { pool: 2, name: 'audit' });

@@ -28,7 +28,8 @@ export const chainsOf = (
   evm: Object.fromEntries([...(stack.evmNodes ?? [])].map(([id, { url }]) => [networks[id].native, url])),
 });
 
-/** Replaces the newest `depth` blocks of the Ethereum chain. Their transactions are gone, not pooled; `raws` are in the first new block. */
+/** Replaces the newest `depth` blocks of the Ethereum chain. Their transactions are gone, not pooled; `raws` are in the
+ *  first new block. */
 export const reorgEthereum = (ethRpcUrl: string, depth: number, raws: readonly string[] = []): Promise<unknown> =>
   call(ethRpcUrl, 'anvil_reorg', [depth, raws.map((raw) => [raw, 0])]);
 
@@ -54,7 +55,8 @@ export async function dropBitcoin(btcRpcUrl: string, depth: number): Promise<voi
   await bitcoinCall(btcRpcUrl, 'invalidateblock', [hash]);
 }
 
-/** Replaces the newest `depth` blocks of the Bitcoin chain by `depth + 1` others, which mine the transactions of those again. */
+/** Replaces the newest `depth` blocks of the Bitcoin chain by `depth + 1` others, which mine the transactions of those
+ *  again. */
 export async function reorgBitcoin(btcRpcUrl: string, depth: number): Promise<void> {
   await dropBitcoin(btcRpcUrl, depth);
   await mineBitcoin(btcRpcUrl, depth + 1);

@@ -8,7 +8,8 @@ type Output = {
   errors?: Array<{ severity: string; formattedMessage: string }>;
 };
 
-/** `chains/evm/sweeper-code.ts` as it follows from `contracts/sweeper.sol`: the same source and compiler, the same bytes. */
+/** `chains/evm/sweeper-code.ts` as it follows from `contracts/sweeper.sol`: the same source and compiler, the same
+ *  bytes. */
 export function compileSweeper(): Record<'Delegate' | 'Sweeper', Hex> {
   // eslint-disable-next-line @typescript-eslint/no-require-imports -- 30 MB that only a check of the bytes needs
   const solc = require('solc') as { compile(input: string): string };

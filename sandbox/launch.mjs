@@ -1,5 +1,5 @@
-// Behind `npm start`, `npm test` and the rest: brings what is missing (each step once), then runs the command. Needs no package
-// and works with any Node from 18 on; what it starts runs on Node 22 or newer.
+// Behind `npm start`, `npm test` and the rest: brings what is missing (each step once), then runs the command. Needs no
+// package and works with any Node from 18 on; what it starts runs on Node 22 or newer.
 import { spawn } from 'node:child_process';
 import { constants } from 'node:os';
 import { existsSync } from 'node:fs';
@@ -19,7 +19,8 @@ const nothing = async () => ({});
 
 const jestNode = '24.9.0'; // from here on Jest can require() packages that are ES modules only
 
-/** Per command: the least Node, and what it needs besides packages and the build, as variables that name the programs. */
+/** Per command: the least Node, and what it needs besides packages and the build, as variables that name the
+ *  programs. */
 const commands = {
   start: {
     node: '22.12.0',

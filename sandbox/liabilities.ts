@@ -3,8 +3,8 @@ import { writeTree } from '../db/ledger/liabilities';
 import { readSandboxFile } from './sandbox-file';
 import { databaseFor } from './services';
 
-/** `npm run liabilities`: stores a tree of what the running sandbox, or the service at DATABASE_URL, owes to each merchant, and prints what
- *  is to be published. docs/liabilities.md. */
+/** `npm run liabilities`: stores a tree of what the running sandbox, or the service at DATABASE_URL, owes to each
+ *  merchant, and prints what is to be published. docs/liabilities.md. */
 async function main(): Promise<void> {
   const db = createDataSource(process.env.DATABASE_URL ?? databaseFor(readSandboxFile().databaseUrl, 'audit'), {
     pool: 1,

@@ -41,7 +41,8 @@ export async function mineEthereum(ethRpcUrl: string, blocks = 1): Promise<void>
   if (blocks > 1) await call(ethRpcUrl, 'anvil_mine', [`0x${(blocks - 1).toString(16)}`]);
 }
 
-/** Mines `blocks` on the Bitcoin chain; the coins go to the payer. btcd mines for one caller at a time: others wait their turn. */
+/** Mines `blocks` on the Bitcoin chain; the coins go to the payer. btcd mines for one caller at a time: others wait
+ *  their turn. */
 export async function mineBitcoin(btcRpcUrl: string, blocks = 1): Promise<string[]> {
   for (let tries = 1; ; tries += 1) {
     try {

@@ -11,7 +11,8 @@ import { Payer } from './payer';
 import { readSandboxFile, type SandboxFile } from './sandbox-file';
 import { databaseFor } from './services';
 
-/** `npm run pay -- <payment id | invoice URL> [--amount X] [--asset T] [--with T] [--confirm N] [--json]`: pays on the local chain, for real. */
+/** `npm run pay -- <payment id | invoice URL> [--amount X] [--asset T] [--with T] [--confirm N] [--json]`: pays on the
+ *  local chain, for real. */
 
 class Refusal extends Error {}
 

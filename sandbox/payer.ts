@@ -11,7 +11,8 @@ const forwarderAbi = parseAbi(['function forward(address to) payable', 'function
 
 /** What was sent, as the payer knows it: the auditor's other side. */
 export type Payment = Readonly<{ txId: string; currency: string; address: string; amount: string }>;
-/** Somebody with coins on the local chains, who pays like anybody: own keys, own transactions, nothing of the service's code. */
+/** Somebody with coins on the local chains, who pays like anybody: own keys, own transactions, nothing of the service's
+ *  code. */
 export class Payer {
   readonly sent: Payment[] = [];
   private readonly key: ReturnType<typeof payerBitcoinKey>;
@@ -37,8 +38,8 @@ export class Payer {
     }
   }
 
-  /** Sends `amount` (whole units) of `currency` to `address`; mines nothing. Payments of one payer go out one after the other.
-   *  `fee`: base units, of a payment of coins. */
+  /** Sends `amount` (whole units) of `currency` to `address`; mines nothing. Payments of one payer go out one after the
+   *  other. `fee`: base units, of a payment of coins. */
   pay(currency: string, address: string, amount: string, fee = usualFee): Promise<Payment> {
     const run = async (): Promise<Payment> => {
       const txId =

@@ -4,8 +4,8 @@ import { commandOf } from './process-table';
 
 const given = new Set<number>();
 
-/** A free loopback port below those that the system hands to outgoing connections, so that a part that is down for a moment
- *  finds its port still free. */
+/** A free loopback port below those that the system hands to outgoing connections, so that a part that is down for a
+ *  moment finds its port still free. */
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = 15_000 + Math.floor(Math.random() * 15_000);

@@ -28,8 +28,8 @@ export type ProcessOptions = Readonly<{
 /** How to run something that does not start: what it was and where its log is. */
 export class StartError extends Error {}
 
-/** A child in a process group of its own, its output in a log file. It ends with its parent, however that ends: a pid file
- *  and a watchdog see to it (`endLeftovers` at the next start where even the watchdog was killed). */
+/** A child in a process group of its own, its output in a log file. It ends with its parent, however that ends: a pid
+ *  file and a watchdog see to it (`endLeftovers` at the next start where even the watchdog was killed). */
 export class ManagedProcess {
   private child: ChildProcess | undefined;
   private ended: Promise<void> = Promise.resolve();
@@ -89,7 +89,8 @@ export class ManagedProcess {
     if (child.pid) writeFileSync(this.pidFile, `${child.pid}\n${startOf(child.pid) ?? ''}\n${command}\n`);
   }
 
-  /** Resolves when `isReady` says so (a throw means not yet). Rejects with StartError when the process ends before, or after `withinMs`. */
+  /** Resolves when `isReady` says so (a throw means not yet). Rejects with StartError when the process ends before, or
+   *  after `withinMs`. */
   async untilReady(isReady: () => Promise<boolean>, withinMs = 60_000): Promise<void> {
     const until = Date.now() + withinMs;
     let last = 'it did not answer';
@@ -147,7 +148,8 @@ export class ManagedProcess {
   }
 }
 
-/** Ends what an earlier start in `dataDir` left running, each verified by its start time to be the one we started. Returns their names. */
+/** Ends what an earlier start in `dataDir` left running, each verified by its start time to be the one we started.
+ *  Returns their names. */
 export async function endLeftovers(dataDir: string): Promise<string[]> {
   const left = leftovers(dataDir);
   for (const { pid } of left) sendSignal(pid, 'SIGTERM');
@@ -188,8 +190,8 @@ export function claim(dataDir: string, name: string): () => void {
   return () => rmSync(file, { force: true });
 }
 
-/** The watchdog reads a pipe that only we hold. When we end, however that happens, it reads the end of it and ends what the
- *  pid files of `dataDir` still name: asked first, killed 8 s later. An orderly end leaves it nothing to do. */
+/** The watchdog reads a pipe that only we hold. When we end, however that happens, it reads the end of it and ends what
+ *  the pid files of `dataDir` still name: asked first, killed 8 s later. An orderly end leaves it nothing to do. */
 const watchdog = `
 cat > /dev/null
 pids=

@@ -6,8 +6,9 @@ import type { NetworkId } from '../domain/chains/assets';
 import { isZero } from '../domain/money';
 import { runningConfig } from './running-config';
 
-/** `npm run reconcile`: what the books say that we hold, against what the chains say, asset by asset. Changes nothing. Ends with 1 where
- *  something is not explained, with 2 where a node could not be read or an asset did not hold still. */
+/** `npm run reconcile`: what the books say that we hold, against what the chains say, asset by asset. Changes nothing.
+ *  Ends with 1 where something is not explained, with 2 where a node could not be read or an asset did not hold
+ *  still. */
 async function main(): Promise<number> {
   const config = runningConfig();
   const db = createDataSource(config.DATABASE_URL, { pool: 2, name: 'reconcile' });

@@ -3,7 +3,8 @@ import { runScreening } from '../workers/screening';
 import { readSandboxFile } from './sandbox-file';
 import { databaseFor } from './services';
 
-/** `npm run screening -- import <file.csv>`: on the running sandbox. In production: `node dist/workers/screening.js import <file.csv>`. */
+/** `npm run screening -- import <file.csv>`: on the running sandbox. In production: `node dist/workers/screening.js
+ *  import <file.csv>`. */
 async function main(): Promise<number> {
   const { databaseUrl } = readSandboxFile();
   const env = {

@@ -69,14 +69,14 @@ export type StackOptions = Readonly<{
   ports: 'free' | Ports;
   /** Copies per role; false: the parts alone, the database migrated. One of each unless told. */
   services?: false | Partial<Copies>;
-  /** Over what the stack would set itself, for every service. DATABASE_URL and TEMPORAL_ADDRESS given: that part is not started. */
+  /** Over what the stack would set itself. DATABASE_URL and TEMPORAL_ADDRESS given: that part is not started. */
   env?: Readonly<Record<string, string>>;
-  /** Asked before the services start, when all parts run: more of `env`, say the address of a proxy in front of a node. */
+  /** Asked before the services start, when all parts run: more of `env`, say the address of a node's proxy. */
   between?: (stack: Stack) => Promise<Readonly<Record<string, string>>>;
   /** Starts a service again this long after it ended by itself; never unless told. */
   restartAfterMs?: number;
-  /** Temporal's log is written ahead, and not waited for: three times the workflows a second. What is acknowledged outlives a killed process, not
-   *  a power cut. False unless told. */
+  /** Temporal's log is written ahead, and not waited for: three times the workflows a second. What is acknowledged
+   *  outlives a killed process, not a power cut. False unless told. */
   isHasty?: boolean;
   /** Networks beside those that every sandbox has. None unless told. */
   networks?: readonly OptionalNetwork[];
@@ -116,7 +116,7 @@ export type Stack = Readonly<{
   tokens: Readonly<Record<string, string>>;
   /** Of the payer who has coins on the local chains. */
   payerMnemonic: string;
-  /** What the services were started with, as far as all of them share it; for a client, an auditor, one more service. */
+  /** What all services were started with; for a client, an auditor, one more service. */
   env: Readonly<Record<string, string>>;
   apiUrl: string;
   checkoutUrl: string;
@@ -139,8 +139,8 @@ export const localChains: Readonly<Record<string, string>> = {
   ),
 };
 
-/** The whole service on one machine, every part real. What an earlier start in the same folder left running is ended first.
- *  Rejects with one clear line (StartError), and with nothing left running. */
+/** The whole service on one machine, every part real. What an earlier start in the same folder left running is ended
+ *  first. Rejects with one clear line (StartError), and with nothing left running. */
 export async function startStack(options: StackOptions): Promise<Stack> {
   const { dataDir } = options;
   const say = options.say ?? (() => {});

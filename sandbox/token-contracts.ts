@@ -2,7 +2,8 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { call } from './parts/json-rpc';
 
-/** Contracts by name on the local chain, kept in `file`, deployed once; again where the chain does not know them (any more). */
+/** Contracts by name on the local chain, kept in `file`, deployed once; again where the chain does not know them (any
+ *  more). */
 export async function deployedOnce(
   dataDir: string,
   file: string,

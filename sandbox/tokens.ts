@@ -17,8 +17,8 @@ type Output = {
 const files = ['tokens.sol', 'gas-price-oracle.sol'];
 let compiled: ReadonlyMap<string, Compiled> | undefined;
 
-/** The sandbox's contracts. Compiled on first use and kept on disk: the compiler takes seconds, and each stack of the tests
- *  needs the same bytes. */
+/** The sandbox's contracts. Compiled on first use and kept on disk: the compiler takes seconds, and each stack of the
+ *  tests needs the same bytes. */
 function contracts(): ReadonlyMap<string, Compiled> {
   if (compiled) return compiled;
   const sources = Object.fromEntries(

@@ -2,8 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { generate } from 'otplib';
 import type { CaughtMail } from './parts/mail';
 
-/** Where a visitor goes: the API, the page whose origin browsers state, and the mail they read. `ip`: where they come from, as a
- *  proxy in front of the API would say. */
+/** Where a visitor goes: the API, the page whose origin browsers state, and the mail they read. `ip`: where they come
+ *  from, as a proxy in front of the API would say. */
 export type Places = Readonly<{ apiUrl: string; dashboardUrl: string; mailUrl: string; ip?: string }>;
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- answers are read freely
 type Answer = Readonly<{ status: number; body: any }>;
@@ -89,7 +89,8 @@ export class Visitor {
     return (await this.post('/api/v1/auth/2fa/verify-setup', { confirmToken, code: await this.totpCode() })).body;
   }
 
-  /** An authenticator code that was not used before; a step serves once, so that the fourth within half a minute waits. */
+  /** An authenticator code that was not used before; a step serves once, so that the fourth within half a minute
+   *  waits. */
   async totpCode(): Promise<string> {
     const now = () => Math.floor(Date.now() / 30_000);
     // The step before this one, unless it would run out on its way.

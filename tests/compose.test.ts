@@ -283,7 +283,8 @@ it('believes the checkout alone about its payers, over a network that nothing el
   expect(shared?.internal).toBe(true);
   expect(shared?.ipam?.config.map(({ subnet }) => subnet)).toEqual([api?.environment?.CHECKOUT_IPS]);
 
-  // The checkout asks by a name that the API has there alone, so it comes from there; the API knows itself by that name.
+  // The checkout asks by a name that the API has there alone, so it comes from there; the API knows itself by that
+  // name.
   const { hostname, port } = new URL(String(checkout?.environment?.API_INTERNAL_URL));
   const named = Object.entries(api?.networks ?? {}).filter(([, { aliases = [] }]) => aliases.includes(hostname));
   expect(named.map(([network]) => network)).toEqual(onlyOurs);

@@ -1,8 +1,8 @@
 import type { DataSource, EntityManager } from 'typeorm';
 import { recountSql } from '../db/payments/payment-days';
 
-/** Runs `write` without triggers, for rows that a test makes up in a state to which the database lets them come only step
- *  by step. Foreign keys are not checked either. */
+/** Runs `write` without triggers, for rows that a test makes up in a state to which the database lets them come only
+ *  step by step. Foreign keys are not checked either. */
 export const unguarded = <T>(
   db: Pick<DataSource, 'transaction'>,
   write: (tx: EntityManager) => Promise<T>,

@@ -67,8 +67,8 @@ export class World {
     private readonly database: Database | null,
   ) {}
 
-  /** In a database of its own on the PostgreSQL that all suites share, where there is one; `ownPostgres` for who kills it. Suites kill processes and
-   *  cut no power; what is measured outside of them has its parts as they are. */
+  /** In a database of its own on the PostgreSQL that all suites share, where there is one; `ownPostgres` for who kills
+   *  it. Suites kill processes and cut no power; what is measured outside of them has its parts as they are. */
   static async start({ ownPostgres = false, ...options }: WorldOptions = {}): Promise<World> {
     const mode = options.env?.MODE === 'test' ? 'test' : 'live';
     const database = process.env.TEST_POSTGRES_URL && !ownPostgres ? await freshDatabase(mode) : null;
@@ -248,7 +248,8 @@ export class World {
       `SELECT (SELECT jsonb_agg(to_jsonb(d) - 'inputs') FROM deposit d WHERE d.payment_id = $1) AS deposits,
               jsonb_agg(to_jsonb(i) || jsonb_build_object('attempts', (
                 SELECT jsonb_agg(to_jsonb(a) - 'raw') FROM attempt a WHERE a.intent_id = i.id))) AS intents
-         FROM intent i WHERE i.payment_id = $1 OR EXISTS (SELECT FROM sweep_share s WHERE s.intent_id = i.id AND s.payment_id = $1)`,
+         FROM intent i WHERE i.payment_id = $1 OR EXISTS (SELECT FROM sweep_share s WHERE s.intent_id = i.id
+           AND s.payment_id = $1)`,
       [id],
     );
     const waits = await Promise.all(
@@ -285,7 +286,8 @@ export class World {
     return body.balances.find((entry: { currency: string }) => entry.currency === currency);
   }
 
-  /** Invariants, against the books and the chains, with the outbox empty; and that books and chains agreed after every block so far, with nothing booked as unexplained. */
+  /** Invariants, against the books and the chains, with the outbox empty; and that books and chains agreed after every
+   *  block so far, with nothing booked as unexplained. */
   async audit(): Promise<Violation[]> {
     const config = parseConfig(this.stack.env);
     const adapters = config.networks.map((network) => createAdapter(network, config));
@@ -309,7 +311,8 @@ export class World {
   /** The next process that comes to `point` does `action` there, once. */
   async arm(point: string, action = 'kill'): Promise<void> {
     await this.db.query(
-      `INSERT INTO fail_point (name, action, remaining) VALUES ($1, $2, 1) ON CONFLICT (name) DO UPDATE SET action = $2, remaining = 1`,
+      `INSERT INTO fail_point (name, action, remaining) VALUES ($1, $2, 1) ON CONFLICT (name) DO UPDATE SET action = $2,
+         remaining = 1`,
       [point, action],
     );
   }

@@ -8,8 +8,8 @@ import { divide, fit, isPositive, smaller } from '../domain/money';
 import { feeIn } from '../domain/sweeps/sweep';
 
 /** Charges the fee of a reverted transaction to the merchant who asked for it, out of what has just come back to him.
- *  Nothing is charged for a replacement, which the operators decided. Safe to repeat: mined again after a reorganisation, it costs him what it cost first. `quoted`: its fee as it was
- *  quoted, where no rate is known. */
+ *  Nothing is charged for a replacement, which the operators decided. Safe to repeat: mined again after a
+ *  reorganisation, it costs him what it cost first. `quoted`: its fee as it was quoted, where no rate is known. */
 export async function chargeRevert(
   tx: EntityManager,
   hold: Hold,

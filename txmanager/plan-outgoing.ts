@@ -30,7 +30,8 @@ export const lookAgainInMs = 20000;
 /** What shall leave the treasury. Its rows are locked by the caller. */
 export type Egress = Readonly<{
   kind: LeavingKind;
-  /** Of the one intent that pays all outputs, where the network can (UTXO). On account chains each output has an intent by its own ref. */
+  /** Of the one intent that pays all outputs, where the network can (UTXO). On account chains each output has an intent
+   *  by its own ref. */
   ref: string;
   currency: string;
   outputs: readonly Output[];
@@ -43,8 +44,8 @@ export type EgressPlan = Readonly<{ planned: readonly string[]; reason: string |
 
 /** Plans what pays these outputs, from whatever the treasury holds: confirmed coins of any of its addresses, a lane, or
  *  another address that holds enough. What none of them holds alone is gathered at a lane first. Never half an output;
- *  the longest run of outputs (UTXO), or each that can be paid (account chains). Once per ref: what has an intent is not planned
- *  again. Throws UPSTREAM_UNAVAILABLE (retried). */
+ *  the longest run of outputs (UTXO), or each that can be paid (account chains). Once per ref: what has an intent is
+ *  not planned again. Throws UPSTREAM_UNAVAILABLE (retried). */
 export async function planEgress(tx: EntityManager, egress: Egress): Promise<EgressPlan> {
   const held = egress.merchantId === null ? null : await heldBecause(tx, egress.merchantId);
   if (held !== null) return { planned: [], reason: `outgoing money of the merchant is held: ${held}` };

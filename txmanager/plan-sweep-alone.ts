@@ -32,8 +32,8 @@ function sourcesOf(deposits: readonly DepositRow[]): SweepSource[] {
   return [...sources.values()];
 }
 
-/** Plans a payment's sweep by itself. What is signed for deposits that are gone goes on with these. Returns false while moving it would
- *  cost more than it brings. Throws where an estimate is old. */
+/** Plans a payment's sweep by itself. What is signed for deposits that are gone goes on with these. Returns false while
+ *  moving it would cost more than it brings. Throws where an estimate is old. */
 export async function planAlone(tx: EntityManager, ready: Ready, settlementGas?: bigint): Promise<boolean> {
   const { payment, deposits } = ready;
   const planned = await planFrom(tx, payment, sourcesOf(deposits), { settlementGas });
@@ -50,8 +50,8 @@ export async function planAlone(tx: EntityManager, ready: Ready, settlementGas?:
   return true;
 }
 
-/** Has what is signed go on for another payment's deposits, or for other deposits of its own. `gas`: what would buy its gas, where the
- *  old top-up does that already. Returns it where the old one would not pay for another attempt. */
+/** Has what is signed go on for another payment's deposits, or for other deposits of its own. `gas`: what would buy its
+ *  gas, where the old top-up does that already. Returns it where the old one would not pay for another attempt. */
 async function takeOver(
   tx: EntityManager,
   payment: PaymentRow,
@@ -171,8 +171,8 @@ async function record(tx: EntityManager, payment: PaymentRow, planned: readonly 
   }
 }
 
-/** An attempt that was signed for other deposits was mined all the same: plans what it has left where they were. Returns false where
- *  that is nothing, or not worth moving. */
+/** An attempt that was signed for other deposits was mined all the same: plans what it has left where they were.
+ *  Returns false where that is nothing, or not worth moving. */
 export async function planRest(
   tx: EntityManager,
   payment: PaymentRow,

@@ -24,8 +24,8 @@ import {
 
 /** Sweeps of many payments in one transaction. */
 
-/** Holds the row of a payment's group, where its sweep may be part of a batch, until the transaction ends: to be called before any
- *  payment is locked. */
+/** Holds the row of a payment's group, where its sweep may be part of a batch, until the transaction ends: to be called
+ *  before any payment is locked. */
 export async function lockGroup(tx: EntityManager, paymentId: string, terms: SweepTerms): Promise<void> {
   const [group] = await tx.query<
     Array<Pick<PaymentRow, 'merchant_id' | 'currency' | 'settlement_address' | 'custody'>>
@@ -56,11 +56,13 @@ async function isSweeperHeldUp(tx: EntityManager, currency: string): Promise<boo
   return (await heldUpWallets(tx, id, 'gas')).includes(await ownAddress(tx, id, 'gas'));
 }
 
-/** Other payments that are ready for the same settlement address, locked: one that somebody else holds is left for its own turn. */
+/** Other payments that are ready for the same settlement address, locked: one that somebody else holds is left for its
+ *  own turn. */
 async function batchCandidatesOf(tx: EntityManager, payment: PaymentRow): Promise<Ready[]> {
   const rows = await tx.query<PaymentRow[]>(
     `SELECT ${paymentColumns} FROM payment p
-      WHERE status = 'CONFIRMED' AND merchant_id = $1 AND currency = $2 AND settlement_address = $3 AND custody = $4 AND id <> $5
+      WHERE status = 'CONFIRMED' AND merchant_id = $1 AND currency = $2 AND settlement_address = $3 AND custody = $4
+        AND id <> $5
       ORDER BY id LIMIT ${batchLimit - 1} FOR UPDATE SKIP LOCKED`,
     [payment.merchant_id, payment.currency, payment.settlement_address, payment.custody, payment.id],
   );
@@ -142,7 +144,8 @@ export async function planTogether(
   });
   for (const [position, one] of chosen.entries())
     await tx.query(
-      `INSERT INTO sweep_share (intent_id, payment_id, position, deposit_ids, brought_units, net_units) VALUES ($1, $2, $3, $4, $5, $6)`,
+      `INSERT INTO sweep_share (intent_id, payment_id, position, deposit_ids, brought_units, net_units)
+         VALUES ($1, $2, $3, $4, $5, $6)`,
       [
         intentId,
         one.paymentId,

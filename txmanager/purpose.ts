@@ -29,8 +29,8 @@ export type RowFacts = Readonly<{
   admission: AdmissionKey | null;
 }>;
 
-/** What an outgoing intent is for: the row of the business that has it sent, locked. The signer signs what the row says, whatever
- *  the intent says; the row follows its transaction. */
+/** What an outgoing intent is for: the row of the business that has it sent, locked. The signer signs what the row
+ *  says, whatever the intent says; the row follows its transaction. */
 export type Purpose = Readonly<{
   currency: string;
   /** Whose money it is; null: the platform's own. */

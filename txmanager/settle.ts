@@ -18,11 +18,11 @@ import { sweepRest } from './sweep-again';
 /** `feeUnits`: the payment's part of what the transaction cost. */
 type Swept = Readonly<{ intent: PaymentIntent; attempt: AttemptRow; feeUnits: bigint }>;
 
-/** SWEEP_QUEUED → SETTLED when every sweep of its deposits is final: fee re-run on what moving them cost, J2 and J3 (or J3x),
- *  stamped figures and the event, all in the caller's transaction. null while something is still under way. The network fee is
- *  what the chain took; with custody external the provision, because the net was fixed when the sweep was planned;
- *  and of a merchant's first batch of tokens the provision at the most.
- *  Row 17; Contract: 2.2, fee rules 3–5. */
+/** SWEEP_QUEUED → SETTLED when every sweep of its deposits is final: fee re-run on what moving them cost, J2 and J3 (or
+ *  J3x), stamped figures and the event, all in the caller's transaction. null while something is still under way. The
+ *  network fee is what the chain took; with custody external the provision, because the net was fixed when the sweep
+ *  was planned; and of a merchant's first batch of tokens the provision at the most. Row 17; Contract: 2.2, fee rules
+ *  3–5. */
 export async function settleIfSwept(tx: EntityManager, payment: PaymentRow): Promise<PaymentRow | null> {
   const currency = payment.currency!;
   const { decimals } = assetOf(currency);

@@ -19,8 +19,8 @@ const pollMs = 1000;
 
 type Attribute = keyof typeof searchAttributes;
 
-/** Hands what Postgres asks for to Temporal: after each commit by notification, and every second for what was missed. A row goes when
- *  Temporal has acknowledged it, so nothing is lost and everything may come twice. Invariants: 1.6. */
+/** Hands what Postgres asks for to Temporal: after each commit by notification, and every second for what was missed. A
+ *  row goes when Temporal has acknowledged it, so nothing is lost and everything may come twice. Invariants: 1.6. */
 export class Dispatcher {
   private stopped = false;
   private wake: () => void = () => undefined;

@@ -2,8 +2,8 @@ import { ApplicationFailure, CancelledFailure } from '@temporalio/common';
 import type { ActivityInboundCallsInterceptor, ActivityInterceptors } from '@temporalio/worker';
 import { DomainError, errorTable } from '../domain/errors';
 
-/** What Temporal shall see of a failed activity: the code as its type, final where the table says so, and a message that names no
- *  secret because none is ever put into one. */
+/** What Temporal shall see of a failed activity: the code as its type, final where the table says so, and a message
+ *  that names no secret because none is ever put into one. */
 function asFailure(error: unknown): unknown {
   if (error instanceof ApplicationFailure || error instanceof CancelledFailure) return error;
   if (error instanceof DomainError) {

@@ -3,8 +3,8 @@ import type { ActivityInterceptors } from '@temporalio/worker';
 
 const everyMs = 500;
 
-/** Every activity beats as long as its process lives, so that Temporal notices a dead one within `heartbeatTimeout` and not only at the
- *  end of the time that an activity may take. */
+/** Every activity beats as long as its process lives, so that Temporal notices a dead one within `heartbeatTimeout` and
+ *  not only at the end of the time that an activity may take. */
 export const heartbeat = (): ActivityInterceptors => ({
   inbound: {
     async execute(input, next) {

@@ -30,9 +30,9 @@ export type Process = Readonly<{
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Starts a worker process: configuration, log, database, Temporal, health; then the workers that `assemble` makes, until SIGTERM,
- *  which drains them. Ends with 1 on a configuration that cannot run. `withoutTemporal` starts what works while
- *  Temporal is away. */
+/** Starts a worker process: configuration, log, database, Temporal, health; then the workers that `assemble` makes,
+ *  until SIGTERM, which drains them. Ends with 1 on a configuration that cannot run. `withoutTemporal` starts what
+ *  works while Temporal is away. */
 export async function runProcess(
   role: 'payments' | 'chain' | 'signer',
   assemble: (process: Process) => Promise<WorkerOptions[]>,
@@ -139,7 +139,8 @@ const safe = (meta: unknown): object => {
   return { error: error instanceof Error ? error.message : undefined, workflowId, activityType, taskQueue };
 };
 
-/** Something that comes back sooner or later: asked again every second, with one line when it is away and one when it is back. */
+/** Something that comes back sooner or later: asked again every second, with one line when it is away and one when it
+ *  is back. */
 async function patiently<T>(log: Logger, what: string, attempt: () => Promise<T>): Promise<T> {
   for (let tries = 0; ; tries += 1) {
     try {

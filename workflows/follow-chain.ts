@@ -2,8 +2,9 @@ import * as wf from '@temporalio/workflow';
 import type { ChainActivities } from '../activities';
 import { taskQueues } from './messages';
 
-/** The follower of one network: one activity that beats twice a second and never returns while its worker lives. Temporal starts it
- *  on another worker when the beats stop, so there is exactly one. Workflow id: `chain/<network>`. */
+/** The follower of one network: one activity that beats twice a second and never returns while its worker lives.
+ *  Temporal starts it on another worker when the beats stop, so there is exactly one. Workflow id:
+ *  `chain/<network>`. */
 export async function followChain(network: string): Promise<void> {
   wf.setCurrentDetails(`Follows ${network}. The activity below runs for ever; its attempts count restarts.`);
   const chain = wf.proxyActivities<ChainActivities>({

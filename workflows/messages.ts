@@ -15,8 +15,8 @@ export const taskQueues = {
   chain: (network: string): string => `chain-${network}`,
 } as const;
 
-/** How long a workflow's worker may take over one step, after which another does it. A machine short of time must not come near it:
- *  after ten steps in vain Temporal waits minutes before the next. */
+/** How long a workflow's worker may take over one step, after which another does it. A machine short of time must not
+ *  come near it: after ten steps in vain Temporal waits minutes before the next. */
 export const workflowTaskTimeout = '10s';
 
 /** Events after which a history starts anew. */

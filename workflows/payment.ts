@@ -16,7 +16,8 @@ import { untilAnswered } from './retry';
 
 const act = wf.proxyActivities<PaymentActivities>(untilAnswered);
 
-/** The steps of a payment's life beside the queueing of its sweep. Each returns a snapshot, which names the next one. */
+/** The steps of a payment's life beside the queueing of its sweep. Each returns a snapshot, which names the next
+ *  one. */
 const steps = {
   /** Deposits, the chain's progress and the clock move it as far as they allow. */
   advance: (id: string) => act.advancePayment(id),
@@ -42,8 +43,8 @@ const inWords: Readonly<Record<PaymentSnapshot['status'], string>> = {
 };
 
 /** One payment, from its invoice to its end: it advances, and on its way it may be requoted; once it is confirmed, its
- *  sweep is queued, and once that is final, it is settled. The facts are in Postgres; a reorganisation only leads back to
- *  an earlier status. A run that is started for a payment that has ended takes in late money, and ends again.
+ *  sweep is queued, and once that is final, it is settled. The facts are in Postgres; a reorganisation only leads back
+ *  to an earlier status. A run that is started for a payment that has ended takes in late money, and ends again.
  *  Workflow id: `payment/<id>`. It is started with a delay until the payment's deadline, which news ends. `shown`: the
  *  status that its search attribute has since the start. Contract: 3.1. */
 export async function payment(id: string, shown?: PaymentSnapshot['status']): Promise<PaymentSnapshot> {

@@ -9,8 +9,8 @@ const act = wf.proxyActivities<PaymentActivities>({ ...untilAnswered, ...patient
 const signer = wf.proxyActivities<SignerActivities>({ ...untilAnswered, ...patient, taskQueue: taskQueues.signer });
 
 /** Processes a mass payout until its last payment has ended. A step plans as many payments as may be under way at once;
- *  all of them are signed, sent and booked together, so that a batch of 500 takes few events, and signed payments are sent
- *  while the signer works on the others. Every step is safe to repeat; the rows have the state. Workflow id:
+ *  all of them are signed, sent and booked together, so that a batch of 500 takes few events, and signed payments are
+ *  sent while the signer works on the others. Every step is safe to repeat; the rows have the state. Workflow id:
  *  `payout-batch/<batchId>`. Invariants: 5. */
 export async function payoutBatch(batchId: string): Promise<void> {
   let isUpdated = false;

@@ -9,10 +9,10 @@ const signer = wf.proxyActivities<SignerActivities>({ ...untilAnswered, taskQueu
 /** How long to wait before asking a signer again that could not sign yet. */
 const signAgainInMs = 60_000;
 
-/** Processes the intents that `next` names, one after another, until it names none: each is signed once, sent until it is
- *  mined, bumped when it is stuck, and booked at its depth. Every step is safe to repeat. A transaction under way costs
- *  six events, however often it is looked at. Returns false where this history has grown long and another run must go
- *  on. Invariants: 5. */
+/** Processes the intents that `next` names, one after another, until it names none: each is signed once, sent until it
+ *  is mined, bumped when it is stuck, and booked at its depth. Every step is safe to repeat. A transaction under way
+ *  costs six events, however often it is looked at. Returns false where this history has grown long and another run
+ *  must go on. Invariants: 5. */
 export const processIntents = async (next: () => Promise<NextIntent>): Promise<boolean> => {
   let isUpdated = false;
   wf.setHandler(updatedSignal, () => {

@@ -1,7 +1,8 @@
 import type { ActivityOptions } from '@temporalio/workflow';
 import { finalErrors } from '../domain/errors';
 
-/** Nodes, oracles and our own database come back: keep asking, at most once a minute. A final refusal ends it at once. */
+/** Nodes, oracles and our own database come back: keep asking, at most once a minute. A final refusal ends it at
+ *  once. */
 export const untilAnswered = {
   startToCloseTimeout: '30s',
   /** Workers beat for every activity: a dead one is noticed within this. */
@@ -14,8 +15,8 @@ export const untilAnswered = {
   },
 } satisfies ActivityOptions;
 
-/** For what waits by failing, and names its own pauses: after a thousand looks, an error or a dead worker delays it no more than
- *  after the first. */
+/** For what waits by failing, and names its own pauses: after a thousand looks, an error or a dead worker delays it no
+ *  more than after the first. */
 export const untilSeen = {
   ...untilAnswered,
   retry: { ...untilAnswered.retry, maximumInterval: '10s' },

@@ -10,9 +10,9 @@ const act = wf.proxyActivities<PaymentActivities>({ ...untilAnswered, startToClo
 /** Pauses before another look, where provider or node was away. */
 const pauses = ['1m', '10m', '1h', '6h', '1d'] as const;
 
-/** Screens where a payment's money came from; it decides nothing about the payment. After a credit it is patient with whoever is away,
- *  and looks again when a reorganisation brings a second credit; what a merchant asked for is one look. Workflow ids: `screening/<id>`,
- *  and `screening/<id>/asked` for a merchant. Contract: 2.9, 4.5. */
+/** Screens where a payment's money came from; it decides nothing about the payment. After a credit it is patient with
+ *  whoever is away, and looks again when a reorganisation brings a second credit; what a merchant asked for is one
+ *  look. Workflow ids: `screening/<id>`, and `screening/<id>/asked` for a merchant. Contract: 2.9, 4.5. */
 export async function screening(paymentId: string, cause: ScreenCause = 'credit'): Promise<Screen> {
   let isUpdated = false;
   wf.setHandler(updatedSignal, () => {

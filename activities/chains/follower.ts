@@ -50,11 +50,12 @@ export function createFollower(deps: FollowerDeps): (goOn?: GoOn) => Promise<voi
   return (goOn = () => undefined) => lookOnce(deps, memory, goOn);
 }
 
-/** Follows one network for as long as its worker lives. Cursor and deposits move in one transaction, and the cursor moves
- *  only from where this follower left it, so that a second one running by accident stops at its first block. */
+/** Follows one network for as long as its worker lives. Cursor and deposits move in one transaction, and the cursor
+ *  moves only from where this follower left it, so that a second one running by accident stops at its first block. */
 export function followerActivities(deps: FollowerDeps) {
   return {
-    /** Never returns while its worker lives. Its worker beats for it; Temporal starts it elsewhere when the beats stop. */
+    /** Never returns while its worker lives. Its worker beats for it; Temporal starts it elsewhere when the beats
+     *  stop. */
     async followChain(): Promise<void> {
       const context = Context.current();
       const goOn = (): void => {

@@ -42,9 +42,9 @@ const states: Readonly<Record<string, SwapState>> = {
   expired: 'expired',
 };
 
-/** ChangeNOW's API, version 2, fixed-rate flow: https://documenter.getpostman.com/view/8180765/SVfTPnM8. Its amounts are JSON numbers;
- *  they are taken by their text, so that no digit is lost. A request that carries `payload` needs the special partner fields, which
- *  ChangeNOW grants on demand, as it does the list of exchanges. */
+/** ChangeNOW's API, version 2, fixed-rate flow: https://documenter.getpostman.com/view/8180765/SVfTPnM8. Its amounts
+ *  are JSON numbers; they are taken by their text, so that no digit is lost. A request that carries `payload` needs the
+ *  special partner fields, which ChangeNOW grants on demand, as it does the list of exchanges. */
 export function changenowProvider({ url, apiKey, allowInsecure, timeoutMs = 8000 }: Options): SwapProvider {
   async function ask(
     method: 'GET' | 'POST',
@@ -164,8 +164,8 @@ export function changenowProvider({ url, apiKey, allowInsecure, timeoutMs = 8000
   };
 }
 
-/** The object in an answer, every number in it as its text. A refusal is one that they explain with a code; all else leaves open what
- *  has happened. */
+/** The object in an answer, every number in it as its text. A refusal is one that they explain with a code; all else
+ *  leaves open what has happened. */
 function fieldsOf(answer: Posted, what: string): Fields {
   if (answer.statusCode === null) throw new SwapUnavailable(`${what}: ${answer.error ?? 'no answer'}`);
   const fields = parse(answer.body);

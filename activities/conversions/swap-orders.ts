@@ -33,8 +33,8 @@ export function providerOf({ configured }: Pick<SwapContext, 'configured'>): Swa
 /** An order is looked up or made for so long; nothing has been sent by then. */
 const patienceMs = 10 * 60_000;
 
-/** Keeps the order that the provider has for a conversion, and makes one where it has none. An order that cannot be had,
- *  or that our money cannot be trusted to, is given up. */
+/** Keeps the order that the provider has for a conversion, and makes one where it has none. An order that cannot be
+ *  had, or that our money cannot be trusted to, is given up. */
 export async function placeOrder(context: SwapContext, conversion: ConversionRow, row: SwapOrderRow): Promise<void> {
   const { db } = context;
   const giveUp = (state: 'refused' | 'worse', status: string): Promise<unknown> =>

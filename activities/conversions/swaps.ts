@@ -48,9 +48,9 @@ export const swapActivities = (deps: SwapDeps) => {
   const { config, db, codecs, log } = deps;
   const context: SwapContext = { db, codecs, log, configured: configuredProvider(deps) };
   return {
-    /** Takes steps of an external conversion until there is a deposit to send, which it returns, or until the end, where
-     *  it returns null. Throws SWAP_OPEN while the conversion waits: the next try is the next look, and leaves no trace
-     *  in the history. */
+    /** Takes steps of an external conversion until there is a deposit to send, which it returns, or until the end,
+     *  where it returns null. Throws SWAP_OPEN while the conversion waits: the next try is the next look, and leaves no
+     *  trace in the history. */
     followSwap: (conversionId: string): Promise<NextIntent> =>
       withGas(deps, { kind: 'conversion', id: conversionId }, () =>
         followSwap(context, conversionId, config.SWAP_POLL_SECONDS * 1000),

@@ -18,8 +18,8 @@ export type PayoutStep = Readonly<{
 
 /** Carries a batch from step to step. */
 export const payoutActivities = ({ db, nodes }: GasDeps) => ({
-  /** Books what has ended, gives back what can no longer be paid, and plans what can be. null once all of it has ended. Safe to
-   *  repeat. */
+  /** Books what has ended, gives back what can no longer be paid, and plans what can be. null once all of it has ended.
+   *  Safe to repeat. */
   async payoutStep(batchId: string): Promise<PayoutStep | null> {
     while (await db.transaction((tx) => bookEnded(tx, batchId)));
     const reasons = await db.transaction(async (tx) => {
@@ -30,7 +30,8 @@ export const payoutActivities = ({ db, nodes }: GasDeps) => ({
     const { waits } = await estimateOwned({ db, nodes }, { kind: 'payout-batch', id: batchId });
     if (waits.size) reasons?.push(...new Set(waits.values()));
     const open = (await db.query(
-      `SELECT network, status = 'planned' AS to_sign, status IN ('planned', 'stored', 'sent') AS to_send, count(*)::int AS n FROM intent
+      `SELECT network, status = 'planned' AS to_sign, status IN ('planned', 'stored', 'sent') AS to_send,
+         count(*)::int AS n FROM intent
         WHERE owner_kind = 'payout-batch' AND owner_id = $1 AND NOT booked AND status <> 'dead' GROUP BY 1, 2, 3`,
       [batchId],
     )) as Array<{ network: NetworkId; to_sign: boolean; to_send: boolean; n: number }>;

@@ -10,8 +10,8 @@ export type TickerClient = Pick<Exchange, 'id' | 'loadMarkets' | 'fetchTickers' 
 const timeoutMs = 8000;
 const fiats = Object.keys(fiatDecimals);
 
-/** A live exchange by its ccxt id; ccxt takes a second to load, so only who asks exchanges loads it. Throws on an unknown id: a
- *  configuration fault. */
+/** A live exchange by its ccxt id; ccxt takes a second to load, so only who asks exchanges loads it. Throws on an
+ *  unknown id: a configuration fault. */
 export async function exchangeClient(id: string): Promise<TickerClient> {
   const { default: ccxt } = await import('ccxt');
   const make = (ccxt as unknown as Record<string, new (options: object) => Exchange>)[id];
@@ -19,8 +19,8 @@ export async function exchangeClient(id: string): Promise<TickerClient> {
   return new make({ enableRateLimit: true, timeout: timeoutMs });
 }
 
-/** Last prices of one exchange. A pair in the fiat itself is taken as it is; where an exchange has none, its dollar price is crossed
- *  with its own price of that fiat in dollars. */
+/** Last prices of one exchange. A pair in the fiat itself is taken as it is; where an exchange has none, its dollar
+ *  price is crossed with its own price of that fiat in dollars. */
 export const exchangeSource = (client: TickerClient, wantedAssets: readonly Asset[] = assets): RateSource => ({
   name: client.id,
   async read() {

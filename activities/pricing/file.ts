@@ -4,8 +4,8 @@ import type { RateSource, Tick } from './source';
 
 type PriceFile = { takenAt?: unknown; USD?: Record<string, unknown>; fiat?: Record<string, unknown> };
 
-/** Prices of the sandbox: a JSON file that may be edited while everything runs. `takenAt` is "now" or an ISO time; `USD` has dollars
- *  per unit by ticker, `fiat` units of a currency per dollar. */
+/** Prices of the sandbox: a JSON file that may be edited while everything runs. `takenAt` is "now" or an ISO time;
+ *  `USD` has dollars per unit by ticker, `fiat` units of a currency per dollar. */
 export const fileSource = (path: string): RateSource => ({
   name: 'file',
   async read() {

@@ -9,9 +9,9 @@ export type Rules = Readonly<{ quorum: number; maxAgeSeconds: number; now: Date 
 const outlierShare = new Decimal('0.02');
 const priceShape = /^\d{1,20}(\.\d{1,18})?$/;
 
-/** Median of what fresh sources agree on, with the evidence of all; null where fewer than the quorum are left. A tick that is not
- *  a positive decimal, older than the limit, from the future or the second of its source is refused, and so is one that is 2 % off
- *  the median. */
+/** Median of what fresh sources agree on, with the evidence of all; null where fewer than the quorum are left. A tick
+ *  that is not a positive decimal, older than the limit, from the future or the second of its source is refused, and so
+ *  is one that is 2 % off the median. */
 export function medianOfTicks(ticks: readonly Tick[], rules: Rules): Judged | null {
   const refusals = new Map<Tick, string>();
   const heard = new Set<string>();

@@ -64,7 +64,8 @@ export const rateActivities = ({ db, config, log, ...deps }: RateDeps) => {
   }
 
   return {
-    /** Never returns while its worker lives: a look at the sources every RATE_REFRESH_SECONDS, and whenever one is asked for. */
+    /** Never returns while its worker lives: a look at the sources every RATE_REFRESH_SECONDS, and whenever one is
+     *  asked for. */
     async keepRates(): Promise<void> {
       const context = Context.current();
       const sources = deps.sources ?? (await sourcesOf(config));

@@ -10,7 +10,8 @@ import { planHeld, planCredited } from '../../txmanager/kinds/refund';
 
 /** Plans what sends a refund to its address. */
 export const refundActivities = (deps: GasDeps) => ({
-  /** The first intent of a refund whose end is not booked, planned where there is none yet; null when there is nothing left to do. */
+  /** The first intent of a refund whose end is not booked, planned where there is none yet; null when there is nothing
+   *  left to do. */
   nextRefundIntent: (refundId: string): Promise<NextIntent> =>
     withGas(deps, { kind: 'refund', id: refundId }, () => nextOf(deps.db, refundId)),
 });

@@ -13,8 +13,9 @@ type Options = Readonly<{
   warn?: (reason: string) => void;
 }>;
 
-/** The sanctions API of Chainalysis: an address is on a sanctions list, or nothing is known of it. It knows addresses of every network
- *  by their text alone. `GET /api/v1/address/{address}`, key in `X-API-Key`; 5000 requests in 5 minutes. */
+/** The sanctions API of Chainalysis: an address is on a sanctions list, or nothing is known of it. It knows addresses
+ *  of every network by their text alone. `GET /api/v1/address/{address}`, key in `X-API-Key`; 5000 requests in 5
+ *  minutes. */
 export function chainalysisProvider({ url, apiKey, timeoutMs = 4000, warn }: Options): ScreeningProvider {
   const unavailable = (reason: string): Finding => {
     warn?.(reason);

@@ -11,8 +11,8 @@ type Raw = { record: Partial<Record<(typeof columns)[number], string>>; info: { 
 /** A file that is not taken; the message names each faulty line. */
 export class ListFileError extends Error {}
 
-/** Rows of a screening list as CSV with the header `network,address,category,score,source`, in any order of columns. Addresses are put
- *  into the spelling that we store. Throws ListFileError: a file is taken whole or not at all. */
+/** Rows of a screening list as CSV with the header `network,address,category,score,source`, in any order of columns.
+ *  Addresses are put into the spelling that we store. Throws ListFileError: a file is taken whole or not at all. */
 export function parseListFile(
   text: string,
   codecs: Readonly<Record<NetworkId, Pick<ChainCodec, 'normalise'>>>,

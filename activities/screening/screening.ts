@@ -26,7 +26,8 @@ export type ScreeningDeps = Readonly<{
   log: { warn(fields: object, text: string): void };
 }>;
 
-/** After this no further address is asked about; with the last answer it stays below the time that an activity may take. */
+/** After this no further address is asked about; with the last answer it stays below the time that an activity may
+ *  take. */
 const askingMs = 20_000;
 const width = 4;
 
@@ -85,8 +86,8 @@ export const screeningActivities = (deps: ScreeningDeps) => {
       return providers.length ? depositsToTrace(db.manager, paymentId) : [];
     },
 
-    /** Asks the providers about the sources and stores what they say; `traces` null: no node could tell them. A repeat of the same
-     *  `key` answers what the first has stored. Never throws for a provider. */
+    /** Asks the providers about the sources and stores what they say; `traces` null: no node could tell them. A repeat
+     *  of the same `key` answers what the first has stored. Never throws for a provider. */
     async screenPayment(
       paymentId: string,
       deposits: readonly TracedDeposit[],

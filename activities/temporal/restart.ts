@@ -30,8 +30,10 @@ export type ReconcileDeps = Readonly<{
 const openRows = (): readonly OpenRows[] => [
   {
     workflow: 'payment',
-    sql: `SELECT p.id, jsonb_build_object('MerchantId', p.merchant_id, 'PaymentStatus', p.status) AS attributes FROM payment p
-           WHERE p.status NOT IN ('SETTLED', 'EXPIRED', 'CANCELLED', 'FAILED') AND p.created_at < now() - interval '60 seconds'`,
+    sql: `SELECT p.id, jsonb_build_object('MerchantId', p.merchant_id, 'PaymentStatus', p.status) AS attributes
+      FROM payment p
+           WHERE p.status NOT IN ('SETTLED', 'EXPIRED', 'CANCELLED', 'FAILED')
+             AND p.created_at < now() - interval '60 seconds'`,
   },
   ...outgoingKinds.flatMap((kind) => kind.openRows),
   {
@@ -44,7 +46,8 @@ const openRows = (): readonly OpenRows[] => [
   },
   {
     workflow: 'screening',
-    sql: `SELECT p.id, jsonb_build_object('MerchantId', p.merchant_id) AS attributes FROM aml_due s JOIN payment p ON p.id = s.payment_id
+    sql: `SELECT p.id, jsonb_build_object('MerchantId', p.merchant_id) AS attributes FROM aml_due s
+      JOIN payment p ON p.id = s.payment_id
            WHERE s.since < now() - interval '60 seconds'`,
   },
 ];
@@ -54,8 +57,8 @@ const rowWorkflows = (Object.keys(workflowIds) as Array<keyof typeof workflowIds
   (name) => typeof workflowIds[name] === 'function' && !['chain', 'mail', 'askedScreening'].includes(name),
 );
 
-/** Finds what lost its workflow, and asks for it again; ends what was interrupted before it began; forgets what is kept for a time
- *  only. */
+/** Finds what lost its workflow, and asks for it again; ends what was interrupted before it began; forgets what is kept
+ *  for a time only. */
 export const reconcileActivities = ({ db, running, endWorkflows, log, config }: ReconcileDeps) => ({
   /** How many workflows had to be asked for again. A signal starts what is missing and does no harm to what runs. */
   async reconcile(): Promise<number> {

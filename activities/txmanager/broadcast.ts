@@ -15,8 +15,8 @@ export const broadcastActivities = ({ db, adapter }: Sender) => {
     },
 
     /** Sends an intent, and goes on until its end is booked, or somebody else has to do something: the signer too,
-     *  where nothing is signed. Throws INTENT_OPEN while it waits: the next try is the next look, and leaves no trace in
-     *  the history. */
+     *  where nothing is signed. Throws INTENT_OPEN while it waits: the next try is the next look, and leaves no trace
+     *  in the history. */
     async followIntent(intentId: string): Promise<Sent> {
       const sent = await sendIntent(sender, intentId);
       if (sent.state === 'final' || sent.state === 'failed') await db.transaction((tx) => bookIntent(tx, intentId));

@@ -18,7 +18,8 @@ const timeoutMs = 15_000;
 const readLimit = 64 * 1024;
 const keptBody = 2048;
 
-/** `kept`: bytes of the answer that are kept; all that is read unless told. `isBodyNeeded`: an answer that breaks off is none. */
+/** `kept`: bytes of the answer that are kept; all that is read unless told. `isBodyNeeded`: an answer that breaks off
+ *  is none. */
 export type Ask = Readonly<{
   method: 'GET' | 'POST';
   url: string;
@@ -52,8 +53,8 @@ const unveiledLookup: LookupFunction = (name, options, done) =>
   });
 
 /** One request. Without `allowInsecure`: https on an allowed port only, and never to an address that is not public,
- *  judged at the connection itself, so that a name which resolves differently the second time gets none. No redirects, no proxy,
- *  64 KB read at the most, 15 s in all. Invariants: 7, SSRF. */
+ *  judged at the connection itself, so that a name which resolves differently the second time gets none. No redirects,
+ *  no proxy, 64 KB read at the most, 15 s in all. Invariants: 7, SSRF. */
 export async function askOutside(ask: Ask): Promise<Posted> {
   const { method, url, body, headers, allowInsecure } = ask;
   const limitMs = ask.timeoutMs ?? timeoutMs;
@@ -130,7 +131,8 @@ async function readSome(stream: NodeJS.ReadableStream): Promise<{ bytes: Buffer;
   return { bytes: Buffer.concat(chunks).subarray(0, readLimit), breach };
 }
 
-/** At most `kept` bytes as text, also when it is written again: what is no text takes more then. No character is cut in two. */
+/** At most `kept` bytes as text, also when it is written again: what is no text takes more then. No character is cut in
+ *  two. */
 function textOf(bytes: Buffer, kept: number): string {
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
   const text = decoder.decode(bytes.subarray(0, kept), { stream: bytes.length > kept }).replaceAll('\u0000', '');

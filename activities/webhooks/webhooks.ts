@@ -9,8 +9,8 @@ import { serverOf, ServerPlaces } from './server-places';
 
 /** `places`: shared with who makes first attempts in this process. */
 export type WebhookDeps = Readonly<{ db: DataSource; config: Config; places?: ServerPlaces }>;
-/** What became of an attempt, for the workflow: neither address nor words of the receiver, which Temporal need not know.
- *  `endpoint`: its id, or `ipn`. */
+/** What became of an attempt, for the workflow: neither address nor words of the receiver, which Temporal need not
+ *  know. `endpoint`: its id, or `ipn`. */
 export type Delivered = Readonly<{
   status: DueDelivery['status'];
   attempt: number;
@@ -39,10 +39,10 @@ export const webhookActivities = ({ db, config, places = new ServerPlaces() }: W
   }
 
   return {
-    /** One attempt to deliver an event; says whether it is over or when to try again. A delivery whose first attempt is under way is
-     *  none of the workflow's: it is asked for again where that fails. Throws SERVER_BUSY where many attempts at the same server are under
-     *  way: the next try comes a while later, counts as the first, and leaves no trace in the history. `jitter`: 0.9 to 1.1, from the
-     *  workflow, so that it replays. */
+    /** One attempt to deliver an event; says whether it is over or when to try again. A delivery whose first attempt is
+     *  under way is none of the workflow's: it is asked for again where that fails. Throws SERVER_BUSY where many
+     *  attempts at the same server are under way: the next try comes a while later, counts as the first, and leaves no
+     *  trace in the history. `jitter`: 0.9 to 1.1, from the workflow, so that it replays. */
     async deliverOnce(deliveryId: string, jitter: number): Promise<Delivered> {
       const target = await targetOf(db, deliveryId);
       if (!target) return over;

@@ -13,8 +13,8 @@ import { unlisted } from '../../txmanager/kinds/withdrawal';
 
 /** Plans what sends a withdrawal to its address. */
 export const withdrawalActivities = (deps: GasDeps) => ({
-  /** The first intent of a withdrawal whose end is not booked, planned where there is none yet; null when there is nothing left to do.
-   *  One whose address is no longer listed ends here. */
+  /** The first intent of a withdrawal whose end is not booked, planned where there is none yet; null when there is
+   *  nothing left to do. One whose address is no longer listed ends here. */
   nextWithdrawalIntent: (id: string): Promise<NextIntent> =>
     withGas(deps, { kind: 'withdrawal', id }, () => nextOf(deps.db, id)),
 });

@@ -55,7 +55,8 @@ export const mfaPasskeyOptions = route({
   }),
 });
 
-/** Mails a code for `forAction` to the user. Throws UPSTREAM_UNAVAILABLE where it could not be sent: the code is void then. */
+/** Mails a code for `forAction` to the user. Throws UPSTREAM_UNAVAILABLE where it could not be sent: the code is void
+ *  then. */
 export async function mailCode(
   deps: ApiDeps,
   user: Readonly<{ id: string; email: string }>,

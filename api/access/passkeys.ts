@@ -92,8 +92,8 @@ export async function authenticationOptions(
   return { options, challengeKey: await keepChallenge(db, config.SECRETS_KEY, challenge) };
 }
 
-/** The passkey that answered the challenge, its counter moved on; null where the answer does not hold: another user's or
- *  action's challenge, one that was used, another origin, a user handle that names somebody else, a counter that
+/** The passkey that answered the challenge, its counter moved on; null where the answer does not hold: another user's
+ *  or action's challenge, one that was used, another origin, a user handle that names somebody else, a counter that
  *  falls. */
 export async function readAuthentication(
   tx: EntityManager,

@@ -19,7 +19,8 @@ export const hashSecret = (secret: string): Promise<string> => hash(secret.norma
 export const isSecret = (hashed: string, secret: string): Promise<boolean> => verify(hashed, secret.normalize('NFKC'));
 
 let decoy: Promise<string> | undefined;
-/** The work of a comparison where there is nothing to compare with: unknown and known e-mail addresses cost the same. */
+/** The work of a comparison where there is nothing to compare with: unknown and known e-mail addresses cost the
+ *  same. */
 export async function compareWithNothing(secret: string): Promise<void> {
   decoy ??= hashSecret('nobody has this password');
   await isSecret(await decoy, secret);

@@ -36,8 +36,8 @@ import { actorOf } from './users';
 import { route } from '../http/route';
 import { emailSchema, line, passwordSchema } from '../http/schemas';
 
-/** From nothing to an account that can sign in, and back into one whose password is lost. No answer tells whether an e-mail
- *  address is known. Contract: 4.1. */
+/** From nothing to an account that can sign in, and back into one whose password is lost. No answer tells whether an
+ *  e-mail address is known. Contract: 4.1. */
 
 const tag = 'Authentication';
 const verifyEmailAction = 'verify_email';

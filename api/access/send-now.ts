@@ -6,7 +6,8 @@ import type { ApiDeps } from '../http/deps';
 /** What a request waits for a mail server. Faults: E, "SMTP slow". */
 const budgetMs = 4000;
 
-/** Sends a stored mail whose reader waits for it; false where the server did not take it in time. `onFailure`: what becomes of the text. */
+/** Sends a stored mail whose reader waits for it; false where the server did not take it in time. `onFailure`: what
+ *  becomes of the text. */
 export async function sendNow(
   { db, mailer, logger }: Pick<ApiDeps, 'db' | 'mailer' | 'logger'>,
   mail: Mail & { id: string },

@@ -44,7 +44,8 @@ const properties = {
     minimum: 0,
     maximum: settingBounds.whitelistDelayHours,
     description:
-      'A whitelist entry counts after so many hours. A shorter delay holds for new entries once the longer one has passed.',
+      'A whitelist entry counts after so many hours. A shorter delay holds for new entries once the longer one has ' +
+      'passed.',
   }),
   refundDailyCapUsd: Type.Union([Type.String({ pattern: amountPattern }), Type.Null()], {
     description: 'The most that refunds of 24 hours may be worth, in US dollars, as a decimal string; null: no cap.',

@@ -103,8 +103,8 @@ export const changeMember = route({
   summary: 'Change what a member may do',
   description:
     'Signs the member out everywhere, unless nothing differs. An admin makes another admin, or a member of one: an ' +
-    'admin has every permission, and none of them can be edited. The keys that somebody made work on when they may no longer sign in: they are ' +
-    'listed, to be revoked.',
+    'admin has every permission, and none of them can be edited. The keys that somebody made work on when they may ' +
+    'no longer sign in: they are listed, to be revoked.',
   tag,
   envelope: 'A',
   params: memberParams,

@@ -2,7 +2,8 @@ import { errors, jwtVerify, SignJWT } from 'jose';
 import { newId } from '../../domain/ids';
 import { signingKey } from '../../db/sealing';
 
-/** Tokens of our own: one algorithm, and an audience per purpose, so that none serves for another. Invariants: 7, Sessions. */
+/** Tokens of our own: one algorithm, and an audience per purpose, so that none serves for another. Invariants: 7,
+ *  Sessions. */
 
 const algorithm = 'HS256';
 const issuer = 'crypto-payments';

@@ -14,8 +14,8 @@ export function qrCodeOf(secret: string, email: string, issuer: string): string 
   return `data:image/svg+xml;base64,${Buffer.from(svg, 'utf8').toString('base64')}`;
 }
 
-/** The time step of a right code, by the database's clock, one step either side; null where it is wrong or not newer than
- *  `lastStep`. Whoever takes it has to use the step up. */
+/** The time step of a right code, by the database's clock, one step either side; null where it is wrong or not newer
+ *  than `lastStep`. Whoever takes it has to use the step up. */
 export async function stepOfCode(
   tx: EntityManager,
   secret: string,

@@ -126,11 +126,11 @@ export const executeConversion = route({
   path: '/api/v1/conversions',
   summary: 'Convert a balance',
   description:
-    'Internal: 201 carries `completed`. External: `processing`; ask for the conversion until it is `completed` or `failed`. With ' +
-    'quotedRate or quotedToAmount nothing is executed at terms more than 1 % worse, and 409 RATE_DRIFT carries a new quote; internal ' +
-    'conversions are checked against the market in any case. The same idempotencyKey answers the first conversion, also where a new ' +
-    'one would be refused; a session brings its factor again, which is not used then. After a 409 about the key, look ' +
-    'the conversion up by it.',
+    'Internal: 201 carries `completed`. External: `processing`; ask for the conversion until it is `completed` or ' +
+    '`failed`. With quotedRate or quotedToAmount nothing is executed at terms more than 1 % worse, and 409 ' +
+    'RATE_DRIFT carries a new quote; internal conversions are checked against the market in any case. The same ' +
+    'idempotencyKey answers the first conversion, also where a new one would be refused; a session brings its factor ' +
+    'again, which is not used then. After a 409 about the key, look the conversion up by it.',
   tag,
   envelope: 'B',
   refusals: 'A',

@@ -9,8 +9,8 @@ const pollMs = 15;
 /** Looks of one process begin so long after each other: whoever comes meanwhile shares the next. */
 const spacingMs = 100;
 
-/** Has the sources of rates looked at now. The worker that keeps the rates does it, so that this process reaches no exchange;
- *  whoever asks while a look is under way shares the next one. See docs/decisions/0013-fresh-rates.md. */
+/** Has the sources of rates looked at now. The worker that keeps the rates does it, so that this process reaches no
+ *  exchange; whoever asks while a look is under way shares the next one. See docs/decisions/0013-fresh-rates.md. */
 export class FreshRates {
   private current: Promise<ReadonlySet<string>> | undefined;
   private next: Promise<ReadonlySet<string>> | undefined;
@@ -18,8 +18,8 @@ export class FreshRates {
 
   constructor(private readonly db: DataSource) {}
 
-  /** Resolves when rates of a look that began after this call are stored. Throws RATE_UNAVAILABLE where it does not come in time, or
-   *  found no price for one of the currencies. */
+  /** Resolves when rates of a look that began after this call are stored. Throws RATE_UNAVAILABLE where it does not
+   *  come in time, or found no price for one of the currencies. */
   async look(...currencies: readonly string[]): Promise<void> {
     const found = await (this.next ??= this.after(this.current));
     if (!currencies.every((currency) => found.has(currency))) throw new DomainError('RATE_UNAVAILABLE');

@@ -6,7 +6,8 @@ import type { Answer } from './route';
 /** Lines of a table, a batch at a time. */
 type Batches = AsyncGenerator<ReadonlyArray<readonly string[]>, void, undefined>;
 
-/** What a spreadsheet would take for a formula has a quote before it; the sign of an amount is none. Invariants: 7, Content. */
+/** What a spreadsheet would take for a formula has a quote before it; the sign of an amount is none. Invariants: 7,
+ *  Content. */
 const csv = (lines: ReadonlyArray<readonly string[]>, isAmount: readonly boolean[]): string =>
   stringify(lines as string[][], {
     escape_formulas: true,

@@ -3,7 +3,8 @@ import { DomainError } from '../../domain/errors';
 const bareDate = /^\d{4}-\d{2}-\d{2}$/;
 const dateTime = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2})$/;
 
-/** A moment in a query: ISO 8601 with an offset, or a bare date, which is the start of that UTC day. Throws VALIDATION_ERROR. */
+/** A moment in a query: ISO 8601 with an offset, or a bare date, which is the start of that UTC day. Throws
+ *  VALIDATION_ERROR. */
 export function momentOf(text: string | undefined, property: string): Date | undefined {
   if (text === undefined) return undefined;
   const time = bareDate.test(text) || dateTime.test(text) ? new Date(text) : null;

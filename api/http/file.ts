@@ -16,7 +16,8 @@ export type FileCall = Readonly<{
 export type MerchantFileCall<M extends { id: string } = { id: string }> = FileCall & Readonly<{ merchant: M }>;
 type Chunks = AsyncGenerator<string | Buffer, void, undefined>;
 
-/** Files under way per merchant, and for all operators: each holds a connection to the database. Together they leave most of the pool to others. */
+/** Files under way per merchant, and for all operators: each holds a connection to the database. Together they leave
+ *  most of the pool to others. */
 const perMerchant = 2;
 const underWay = new Map<string, number>();
 /** Nobody holds a connection for longer. */
@@ -26,8 +27,9 @@ async function* after(first: Awaited<ReturnType<Chunks['next']>>, chunks: Chunks
   for (let chunk = first; !chunk.done; chunk = await chunks.next()) yield chunk.value;
 }
 
-/** Answers with a file while it is made, as fast as the caller takes it; a caller that leaves ends the making. What fails before the
- *  first chunk is refused like anything else; what fails later breaks the connection off. Throws RATE_LIMITED. */
+/** Answers with a file while it is made, as fast as the caller takes it; a caller that leaves ends the making. What
+ *  fails before the first chunk is refused like anything else; what fails later breaks the connection off. Throws
+ *  RATE_LIMITED. */
 export async function sendFile(
   call: FileCall,
   { config, logger }: Pick<ApiDeps, 'config' | 'logger'>,

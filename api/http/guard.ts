@@ -17,10 +17,10 @@ const bearer = (request: IncomingMessage): string | undefined =>
   /^Bearer +([^\s]+) *$/i.exec(request.headers.authorization ?? '')?.[1];
 const isKeyShaped = (token: string | undefined): boolean => token !== undefined && /^(svc|pk)_/.test(token);
 
-/** Who calls, and whether they may. Throws INVALID_API_KEY, TEST_KEY or LIVE_KEY, INVALID_TOKEN, IP_NOT_ALLOWED, MERCHANT_INACTIVE, INSUFFICIENT_SCOPE,
- * INVALID_PUBLISHABLE_KEY, CSRF_ORIGIN_MISMATCH, NO_MERCHANT_CONTEXT or NO_SCOPE, INSUFFICIENT_PERMISSION, FORBIDDEN;
- *  RATE_LIMITED for an address that keeps
- *  trying. `onKey` is told of a secret key that is known, also where it is refused. Contract: 5, 7.2, G15. */
+/** Who calls, and whether they may. Throws INVALID_API_KEY, TEST_KEY or LIVE_KEY, INVALID_TOKEN, IP_NOT_ALLOWED,
+ *  MERCHANT_INACTIVE, INSUFFICIENT_SCOPE, INVALID_PUBLISHABLE_KEY, CSRF_ORIGIN_MISMATCH, NO_MERCHANT_CONTEXT or
+ *  NO_SCOPE, INSUFFICIENT_PERMISSION, FORBIDDEN; RATE_LIMITED for an address that keeps trying. `onKey` is told of a
+ *  secret key that is known, also where it is refused. Contract: 5, 7.2, G15. */
 export async function admit(
   request: IncomingMessage,
   { may, noMerchant = 'NO_MERCHANT_CONTEXT' }: Pick<Access, 'may' | 'noMerchant'>,

@@ -1,6 +1,7 @@
 import type { Config } from '../../domain/config';
 
-/** Which Host headers are ours: the public addresses', the one our checkout uses, and in a sandbox this machine's names. Invariants: 7, Headers. */
+/** Which Host headers are ours: the public addresses', the one our checkout uses, and in a sandbox this machine's
+ *  names. Invariants: 7, Headers. */
 export function hostCheck(
   config: Pick<Config, 'API_URL' | 'CHECKOUT_URL' | 'isProduction'> & Partial<Pick<Config, 'API_INTERNAL_URL'>>,
 ): (host: string | undefined) => boolean {

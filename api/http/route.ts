@@ -7,7 +7,8 @@ import type { ErrorCode } from '../../domain/errors';
 import type { Mode } from '../../domain/mode';
 import type { ApiDeps } from './deps';
 
-/** One declaration per route: it is the guard, the validation, the limit, the envelope and the entry in the API reference. */
+/** One declaration per route: it is the guard, the validation, the limit, the envelope and the entry in the API
+ *  reference. */
 
 type Method = 'get' | 'post' | 'patch' | 'delete';
 
@@ -41,8 +42,8 @@ type Call<Params, Query, Body, M extends May> = Readonly<{
 }> &
   Readonly<Who<M>>;
 
-/** `data` is put in the route's envelope. `json` is the same as text, for bodies that must not be parsed. `handled`: the handler
- *  has taken the connection. */
+/** `data` is put in the route's envelope. `json` is the same as text, for bodies that must not be parsed. `handled`:
+ *  the handler has taken the connection. */
 export type Answer = Readonly<
   { status?: number; headers?: Readonly<Record<string, string | readonly string[]>> } & (
     { data: unknown } | { json: string } | { text: string | Buffer; type: string } | { empty: true } | { handled: true }

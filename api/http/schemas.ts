@@ -109,7 +109,8 @@ const paymentProperties = {
   exchangeRate: optional(
     Type.Number({
       description:
-        'Fiat per unit of `currency`: of the current quote until the price is met, then fiat value received by amount paid.',
+        'Fiat per unit of `currency`: of the current quote until the price is met, then fiat value received by ' +
+        'amount paid.',
     }),
   ),
   basis: Type.String({ enum: ['quoted', 'settled'], description: 'On which feeAmount and netAmount stand.' }),
@@ -255,8 +256,8 @@ export const invoiceSchema = named('Invoice', {
     Type.String({
       enum: [...refundStatuses],
       description:
-        'Where the refund of what came too short stands, where the merchant’s policy has opened one. The merchant hands on ' +
-        'its link: whoever has the link says where the money goes.',
+        'Where the refund of what came too short stands, where the merchant’s policy has opened one. The merchant ' +
+        'hands on its link: whoever has the link says where the money goes.',
     }),
   ),
   networkDelayed: Type.Boolean({

@@ -246,9 +246,9 @@ export const ledgerHistory = route({
   path: '/api/v1/ledger/history',
   summary: 'Every change of the balances',
   description:
-    'Append-only. `amount` adds up to `balanceAfter`, per currency, at every `seq`. A reserve moves from the balance to what is reserved; ' +
-    'when it leaves for good, `amount` is 0 and `reservedAfter` falls. The same as files: `/api/v1/ledger/history.csv`, and ' +
-    '`/api/v1/ledger/history.pdf` for a statement.',
+    'Append-only. `amount` adds up to `balanceAfter`, per currency, at every `seq`. A reserve moves from the balance ' +
+    'to what is reserved; when it leaves for good, `amount` is 0 and `reservedAfter` falls. The same as files: ' +
+    '`/api/v1/ledger/history.csv`, and `/api/v1/ledger/history.pdf` for a statement.',
   tag,
   envelope: 'B',
   query: Type.Object({ ...filterProperties, limit, format: oldFormat('csv', 'pdf') }),
@@ -284,7 +284,8 @@ export const getLiabilityProof = route({
   path: '/api/v1/ledger/liability-proof',
   summary: 'Prove that your balances are in what the service says it owes',
   description:
-    'Your leaves of the latest tree with their paths to the root. Compare the root with the published one; `docs/verify-liability.mjs` ' +
+    'Your leaves of the latest tree with their paths to the root. Compare the root with the published one; ' +
+    '`docs/verify-liability.mjs` ' +
     'checks the rest without the service. The format is described in `docs/liabilities.md`.',
   tag,
   envelope: 'B',

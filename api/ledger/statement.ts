@@ -34,7 +34,8 @@ const columns = [
   { name: 'Value then', of: (line: StatementLine) => line.fiat, x: 730, width: 76, isAmount: true },
 ] as const;
 
-/** The standard fonts of PDF have the letters of Western Europe; what they lack is a question mark, and whole in the file's title. */
+/** The standard fonts of PDF have the letters of Western Europe; what they lack is a question mark, and whole in the
+ *  file's title. */
 const printable = (text: string): string => text.replaceAll(/[^\u0020-\u007e\u00a0-\u00ff]/gu, '?');
 
 /** The file, page by page, as fast as it is read. */

@@ -13,7 +13,8 @@ import { currencyOf } from '../../domain/conversions/ask';
 import { route } from '../http/route';
 import { line, named, nullable, time } from '../http/schemas';
 
-/** Acts of the platform's operators, who belong to no merchant. The same exist as a command: docs/operations/platform.md. */
+/** Acts of the platform's operators, who belong to no merchant. The same exist as a command:
+ *  docs/operations/platform.md. */
 
 const tag = 'Platform';
 const switchSchema = named('Switch', {

@@ -7,9 +7,9 @@ import { receiverOfPayment } from '../../db/payments/addresses';
 import { priceQuote } from '../../db/pricing/pricing';
 import type { ApiDeps } from '../http/deps';
 
-/** The ticker, when the row does not already refuse the choice, so that a hopeless one never costs the workflow an update;
- *  null where it is the one that is chosen. Choices of one invoice are limited, whoever makes them.
- *  Throws CURRENCY_NOT_CHANGEABLE, RATE_UNAVAILABLE, RATE_LIMITED. Invariants: 1.7. */
+/** The ticker, when the row does not already refuse the choice, so that a hopeless one never costs the workflow an
+ *  update; null where it is the one that is chosen. Choices of one invoice are limited, whoever makes them. Throws
+ *  CURRENCY_NOT_CHANGEABLE, RATE_UNAVAILABLE, RATE_LIMITED. Invariants: 1.7. */
 export async function checkCurrencyChoice(
   { db, config, limits }: Pick<ApiDeps, 'db' | 'config' | 'limits'>,
   payment: PaymentRow,

@@ -202,7 +202,8 @@ export const refreshInvoiceQuote = route({
   path: '/invoice/{invoiceId}/refresh-quote',
   summary: 'Renew a quote that has expired',
   description:
-    'While the quote holds, the answer is the invoice as it is. Where a part has come, it keeps its rate, and what is missing gets a new one.',
+    'While the quote holds, the answer is the invoice as it is. Where a part has come, it keeps its rate, and what ' +
+    'is missing gets a new one.',
   tag,
   envelope: 'B',
   params: invoiceParams,

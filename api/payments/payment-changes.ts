@@ -6,8 +6,9 @@ import { merchantsOf, readInvoicesById, type InvoiceRead } from '../../db/paymen
 type Listener = (invoice: InvoiceRead) => void;
 type Hearer = () => void;
 
-/** Tells watchers of a payment when it changes: PostgreSQL notifies, and a slow look at all that is watched catches what a
- *  notification cannot tell (confirmations) or did (a lost connection). One connection and one query for all watchers. */
+/** Tells watchers of a payment when it changes: PostgreSQL notifies, and a slow look at all that is watched catches
+ *  what a notification cannot tell (confirmations) or did (a lost connection). One connection and one query for all
+ *  watchers. */
 export class PaymentChanges {
   private readonly watched = new Map<string, Set<Listener>>();
   private readonly merchants = new Map<string, Set<Hearer>>();

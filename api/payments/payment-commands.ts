@@ -22,8 +22,8 @@ import { workflowIds } from '../../domain/workflow-ids';
 /** What a request waits for an answer of the payment's workflow. Invariants: 1.6. */
 const deadlineMs = 5000;
 
-/** What changes a payment by its own workflow, so that it has one writer. Each throws OUTCOME_UNKNOWN where no answer came in
- *  time, and the code of the refusal where it was refused. */
+/** What changes a payment by its own workflow, so that it has one writer. Each throws OUTCOME_UNKNOWN where no answer
+ *  came in time, and the code of the refusal where it was refused. */
 export class PaymentCommands {
   private readonly connection: Connection;
   private readonly client: Client;

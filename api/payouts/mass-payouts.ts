@@ -65,7 +65,8 @@ export const validatePayouts = route({
       balanceByCurrency: perCurrency('What can be spent.'),
       canSubmit: Type.Boolean({
         description:
-          'Whether it would be queued as it is, from where this call comes: rows, balance, limits, freezes and the list of networks.',
+          'Whether it would be queued as it is, from where this call comes: rows, balance, limits, freezes and the ' +
+          'list of networks.',
       }),
       reasons: Type.Array(Type.Object({ code: Type.String(), message: Type.String() }), {
         description:
@@ -97,9 +98,9 @@ export const queuePayouts = route({
   path: '/api/v1/mass-payouts',
   summary: 'Queue a mass payout',
   description:
-    'Every row or none; the whole total is reserved at once. Rows of `BATCH_INVALID` are in `error.rows`, as validate shows them. The same ' +
-    'idempotencyKey and rows return the first batch (`Idempotency-Replayed: true`); the factor is wanted ' +
-    'again, and is not used.',
+    'Every row or none; the whole total is reserved at once. Rows of `BATCH_INVALID` are in `error.rows`, as ' +
+    'validate shows them. The same idempotencyKey and rows return the first batch (`Idempotency-Replayed: true`); ' +
+    'the factor is wanted again, and is not used.',
   tag,
   envelope: 'A',
   maxBytes: batchBytes,

@@ -56,8 +56,8 @@ export const claimRefund = route({
   path: '/refund-claims/{token}',
   summary: 'Name the address of a refund',
   description:
-    'Without `confirm` the answer is the refund with the address as its network spells it, and nothing happens. The address is final: ' +
-    'the same one again answers the same, another one is refused.',
+    'Without `confirm` the answer is the refund with the address as its network spells it, and nothing happens. The ' +
+    'address is final: the same one again answers the same, another one is refused.',
   tag,
   envelope: 'B',
   params,

@@ -33,8 +33,8 @@ import { route } from '../http/route';
 import { exact, heldFlag, isOn, line, livemode, named, nullable, pageOf, paging, time } from '../http/schemas';
 import { checkWithdrawalIp } from '../wallets/withdrawal-ips';
 
-/** Money back to payers. A refund leaves this service, so that a user lets it go with a second factor, from a place of the IP list:
- *  at its creation, or, where a key asked for it, by approving it. Contract: G3. */
+/** Money back to payers. A refund leaves this service, so that a user lets it go with a second factor, from a place of
+ *  the IP list: at its creation, or, where a key asked for it, by approving it. Contract: G3. */
 
 const tag = 'Refunds';
 const status = Type.String({ enum: [...refundStatuses] });
@@ -60,9 +60,9 @@ export const refundSchema = named('Refund', {
   claimUrl: nullable(
     Type.String({
       description:
-        'Where the payer names the address, while the refund waits for it: hand it to the payer and nobody else. Who has the ' +
-        'link says where the money goes: of a refund that is let go already it is shown to users who may make one, not to ' +
-        'keys; never in events, never in public answers.',
+        'Where the payer names the address, while the refund waits for it: hand it to the payer and nobody else. Who ' +
+        'has the link says where the money goes: of a refund that is let go already it is shown to users who may ' +
+        'make one, not to keys; never in events, never in public answers.',
     }),
   ),
   reason: nullable(Type.String()),
@@ -90,8 +90,8 @@ const ask = {
   type: Type.String({
     enum: ['full', 'partial', 'overpaid', 'underpaid'],
     description:
-      'full: all that is left; partial: needs amount; overpaid: what came beyond the price, or amount of it; underpaid: what is held of a payment ' +
-      'that failed, which goes back whole.',
+      'full: all that is left; partial: needs amount; overpaid: what came beyond the price, or amount of it; ' +
+      'underpaid: what is held of a payment that failed, which goes back whole.',
   }),
   amount: Type.Optional(
     Type.String({
@@ -106,7 +106,8 @@ const ask = {
   address: Type.Optional(
     line(
       120,
-      'Where it goes; ask the payer, the address that money came from may not be theirs. Without it the payer names one at claimUrl.',
+      'Where it goes; ask the payer, the address that money came from may not be theirs. Without it the payer ' +
+        'names one at claimUrl.',
     ),
   ),
   destinationTag: Type.Optional(line(64, 'Where the network has tags.')),
@@ -114,7 +115,8 @@ const ask = {
     Type.String({
       enum: ['merchant', 'payer'],
       description:
-        'merchant, the default: the fee is added to amount; payer: it is taken from it, as always where nothing was credited.',
+        'merchant, the default: the fee is added to amount; payer: it is taken from it, as always where nothing ' +
+        'was credited.',
     }),
   ),
   reason: Type.Optional(line(256, 'For your records.')),
@@ -152,10 +154,9 @@ export const createRefund = route({
   path: '/api/v1/payments/{paymentId}/refunds',
   summary: 'Refund a payment',
   description:
-    'What it takes is held at once. Asked for by a user it is sent; asked for by a key it waits until a user approves it. ' +
-    'The same Idempotency-Key and body return the first refund (`Idempotency-Replayed: true`); a session brings its factor ' +
-    'again, which is not used then. With `preview` nothing happens, ' +
-    'and `_id` is null.',
+    'What it takes is held at once. Asked for by a user it is sent; asked for by a key it waits until a user ' +
+    'approves it. The same Idempotency-Key and body return the first refund (`Idempotency-Replayed: true`); a ' +
+    'session brings its factor again, which is not used then. With `preview` nothing happens, and `_id` is null.',
   tag,
   envelope: 'A',
   headers: { 'Idempotency-Key': '1 to 255 printable ASCII characters, no spaces. One per refund.' },
@@ -334,11 +335,10 @@ export const approveRefund = route({
   path: '/api/v1/refunds/{refundId}/approve',
   summary: 'Let a refund go that a key, or somebody else, has asked for',
   description:
-    'Above `approvalUsd` two people let it go: the one who asked, or who made the key that asked, and another one. Where nobody is ' +
-    'known to have asked (a policy; a key from before keys knew their makers), the first approval leaves it `awaiting_approval`, ' +
-    'and somebody else gives the second. ' +
-    'Each of them has held the right to approve for the cooling-off, a day at least. A repeat by the ' +
-    'person who let it go answers the same, whatever the factor.',
+    'Above `approvalUsd` two people let it go: the one who asked, or who made the key that asked, and another one. ' +
+    'Where nobody is known to have asked (a policy; a key from before keys knew their makers), the first approval ' +
+    'leaves it `awaiting_approval`, and somebody else gives the second. Each of them has held the right to approve ' +
+    'for the cooling-off, a day at least. A repeat by the person who let it go answers the same, whatever the factor.',
   tag,
   envelope: 'A',
   params: refundParams,

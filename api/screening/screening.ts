@@ -12,8 +12,8 @@ export const screenPayment = route({
   path: '/api/v1/payments/{paymentId}/aml-screen',
   summary: 'Screen where the money of a payment came from',
   description:
-    'Runs the screen again and answers the stored result. It is also made by itself when a payment is credited. It never blocks or moves funds. ' +
-    '`unavailable` is a normal outcome: do not ask in a loop.',
+    'Runs the screen again and answers the stored result. It is also made by itself when a payment is credited. It ' +
+    'never blocks or moves funds. `unavailable` is a normal outcome: do not ask in a loop.',
   tag: 'Payments',
   envelope: 'A',
   params: Type.Object({ paymentId: Type.String({ description: '24-hex payment id.' }) }),

@@ -18,8 +18,8 @@ export const listEvents = route({
   path: '/api/v1/events',
   summary: 'Every event, in order',
   description:
-    'Oldest first. Ask again with `after` = `nextCursor`: no event ever appears behind it. `nextCursor` passes over events of other types. ' +
-    'Newest first with `before`: ask again with `before` = `nextCursor` for older ones.',
+    'Oldest first. Ask again with `after` = `nextCursor`: no event ever appears behind it. `nextCursor` passes over ' +
+    'events of other types. Newest first with `before`: ask again with `before` = `nextCursor` for older ones.',
   tag,
   envelope: 'A',
   query: Type.Object({

@@ -158,7 +158,8 @@ export const changeWebhookEndpoint = route({
   path: '/api/v1/webhook-endpoints/{endpointId}',
   summary: 'Change a webhook endpoint, or switch it off and on',
   description:
-    'What is left out stays as it is. While it is off nothing is sent there, and what was on its way is cancelled at its next attempt.',
+    'What is left out stays as it is. While it is off nothing is sent there, and what was on its way is cancelled ' +
+    'at its next attempt.',
   tag,
   envelope: 'A',
   params,
@@ -263,7 +264,8 @@ export const testWebhookEndpoint = route({
   path: '/api/v1/webhook-endpoints/{endpointId}/test',
   summary: 'Send a `webhook.test` event to a webhook endpoint',
   description:
-    'To this endpoint alone, whatever its `enabledEvents`. With `type`, its data has as `example` what your newest event of that type had.',
+    'To this endpoint alone, whatever its `enabledEvents`. With `type`, its data has as `example` what your newest ' +
+    'event of that type had.',
   tag,
   envelope: 'A',
   params,

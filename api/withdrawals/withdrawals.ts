@@ -73,8 +73,8 @@ export const createWithdrawal = route({
   path: '/api/v1/withdrawals',
   summary: 'Withdraw to an address of the whitelist',
   description:
-    'What it takes is held at once. Above a limit it waits until somebody else approves it. The same idempotencyKey and body return ' +
-    'the first withdrawal (`Idempotency-Replayed: true`); the factor is wanted again, and is not used.',
+    'What it takes is held at once. Above a limit it waits until somebody else approves it. The same idempotencyKey ' +
+    'and body return the first withdrawal (`Idempotency-Replayed: true`); the factor is wanted again, and is not used.',
   tag,
   envelope: 'A',
   body: Type.Object({

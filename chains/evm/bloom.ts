@@ -1,7 +1,7 @@
 import { hexToBytes, keccak256, type Hex } from 'viem';
 
-/** The 2048-bit filter that a block's header has for the addresses and topics of all its logs, as the header writes it. A node
- *  that leaves logs out, or makes some up, answers with logs whose filter differs. Yellow Paper: 4.3.1. */
+/** The 2048-bit filter that a block's header has for the addresses and topics of all its logs, as the header writes it.
+ *  A node that leaves logs out, or makes some up, answers with logs whose filter differs. Yellow Paper: 4.3.1. */
 export function bloomOf(logs: ReadonlyArray<Readonly<{ address: string; topics: readonly string[] }>>): string {
   const filter = new Uint8Array(256);
   const seen = new Set<string>();

@@ -39,7 +39,8 @@ const delegateAbi = parseAbi(['constructor(address destination)']);
 type Batch = NonNullable<Extract<TransactionPlan, { kind: 'account' }>['batch']>;
 const zero = '0x0000000000000000000000000000000000000000';
 
-/** RFC 6979 with low s, by libsecp256k1: the same bytes as any other that does so, several times faster than JavaScript. */
+/** RFC 6979 with low s, by libsecp256k1: the same bytes as any other that does so, several times faster than
+ *  JavaScript. */
 export function signatureOf(key: Uint8Array, digest: Hex): { r: Hex; s: Hex; yParity: number } {
   const { signature, recoveryId } = signRecoverable(hex.decode(digest.slice(2)), key);
   return { r: toHex(signature.slice(0, 32)), s: toHex(signature.slice(32)), yParity: recoveryId };

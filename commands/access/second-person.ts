@@ -11,8 +11,8 @@ export type Approver = Readonly<{
   coolingOffHours: number;
 }>;
 
-/** The second of two people is not the one who asked, and has held the right to approve for the cooling-off: the thief of
- *  one account cannot make himself a second person at once. Throws SECOND_PERSON, APPROVER_TOO_NEW. */
+/** The second of two people is not the one who asked, and has held the right to approve for the cooling-off: the thief
+ *  of one account cannot make himself a second person at once. Throws SECOND_PERSON, APPROVER_TOO_NEW. */
 export async function checkSecondPerson(
   tx: Queryable,
   route: Approval,

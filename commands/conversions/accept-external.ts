@@ -6,8 +6,8 @@ import { post } from '../../db/ledger/ledger';
 import type { ConversionRow, ConversionQuote } from '../../domain/conversions/conversion';
 import { acceptConversionJournal } from '../../domain/ledger/ledger';
 
-/** Takes the whole source amount of a claim out of the balance, to be executed elsewhere: debit, record and event in the caller's
- *  transaction. Throws CONVERSION_FAILED, CONVERSION_IN_PROGRESS. J10. */
+/** Takes the whole source amount of a claim out of the balance, to be executed elsewhere: debit, record and event in
+ *  the caller's transaction. Throws CONVERSION_FAILED, CONVERSION_IN_PROGRESS. J10. */
 
 export async function acceptExternal(
   tx: EntityManager,

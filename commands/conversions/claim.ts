@@ -29,8 +29,9 @@ export type NewConversion = ConversionAsk &
   Readonly<{ merchantId: string; mode: ExecutionMode; idempotencyKey: string | null; by: ConversionBy }>;
 const hashOf = (ask: ConversionAsk): string => contentHash([ask.fromCurrency, ask.toCurrency, ask.fromAmount]);
 
-/** The conversion that stands for a key already, to be answered again; null: the key is free, also where what had it was interrupted. Throws CONVERSION_IN_PROGRESS, and
- *  IDEMPOTENCY_KEY_CONSUMED where the key has moved money for something else, or for what then failed. Invariants: 5. */
+/** The conversion that stands for a key already, to be answered again; null: the key is free, also where what had it
+ *  was interrupted. Throws CONVERSION_IN_PROGRESS, and IDEMPOTENCY_KEY_CONSUMED where the key has moved money for
+ *  something else, or for what then failed. Invariants: 5. */
 export async function replayOf(
   db: DataSource,
   merchantId: string,
@@ -55,9 +56,11 @@ export async function replayOf(
 /** Takes the key: of those that come with it at once, one; the others get null. */
 export async function claimConversion(db: Queryable, ask: NewConversion): Promise<ConversionRow | null> {
   const [row] = await db.query<ConversionRow[]>(
-    `INSERT INTO conversion (id, merchant_id, idempotency_key, body_hash, status, execution_mode, from_currency, to_currency, from_amount, key_id, created_by)
+    `INSERT INTO conversion (id, merchant_id, idempotency_key, body_hash, status, execution_mode, from_currency,
+       to_currency, from_amount, key_id, created_by)
      VALUES ($1, $2, $3, $4, 'initializing', $5, $6, $7, $8, $9, $10)
-     ON CONFLICT (merchant_id, idempotency_key) WHERE is_debited OR status IN ('initializing', 'pending') DO NOTHING RETURNING *`,
+     ON CONFLICT (merchant_id, idempotency_key) WHERE is_debited OR status IN ('initializing', 'pending') DO NOTHING
+       RETURNING *`,
     [
       newId(),
       ask.merchantId,
@@ -81,8 +84,8 @@ export const priced = (quote: ConversionQuote, terms: Pick<PairTerms, 'rateIds'>
   from_rate_id: terms.rateIds.from,
   to_rate_id: terms.rateIds.to,
 });
-/** Moves a claim that nobody has ended meanwhile; it stays locked until the transaction ends. Throws CONVERSION_IN_PROGRESS where somebody
- *  has. */
+/** Moves a claim that nobody has ended meanwhile; it stays locked until the transaction ends. Throws
+ *  CONVERSION_IN_PROGRESS where somebody has. */
 export async function moveClaim(
   tx: EntityManager,
   claim: ConversionRow,
@@ -98,14 +101,15 @@ export async function moveClaim(
 
 /** Who executes conversions elsewhere. */
 export interface ExternalConversions {
-  /** What it would bring now. `limits`: ours; its own may be narrower. Throws QUOTE_FAILED, with words for merchants. */
+  /** What it would bring now. `limits`: ours; its own may be narrower. Throws QUOTE_FAILED, with words for
+   *  merchants. */
   quote(ask: ConversionAsk & Readonly<{ rates: UsdRates; limits: ConversionLimits }>): Promise<ExternalTerms>;
   /** Takes over a conversion whose source amount has just been debited, in that transaction. */
   open(tx: EntityManager, row: ConversionRow): Promise<void>;
 }
 
-/** Ends a claim that no money has moved for, with the words that its merchant reads; its key is free again. Nothing where it has
- *  ended already. */
+/** Ends a claim that no money has moved for, with the words that its merchant reads; its key is free again. Nothing
+ *  where it has ended already. */
 export async function endClaim(
   tx: EntityManager,
   id: string,

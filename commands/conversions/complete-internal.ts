@@ -16,9 +16,9 @@ import { DomainError } from '../../domain/errors';
 import { type Journal, internalConversionJournal } from '../../domain/ledger/ledger';
 import { compare } from '../../domain/money';
 
-/** Takes the net into the platform's position, gives the output out of the other, and posts the journal; whoever converts from or to one
- *  of these assets waits until the transaction ends. Throws CONVERSION_FAILED where the treasury cannot give that, where one of them
- *  would pass its limit, and where the balance does not cover it. */
+/** Takes the net into the platform's position, gives the output out of the other, and posts the journal; whoever
+ *  converts from or to one of these assets waits until the transaction ends. Throws CONVERSION_FAILED where the
+ *  treasury cannot give that, where one of them would pass its limit, and where the balance does not cover it. */
 
 async function postInternal(
   tx: EntityManager,
@@ -55,8 +55,9 @@ async function postInternal(
 export const covered = <Result>(posting: Promise<Result>): Promise<Result> =>
   spend(posting, 'CONVERSION_FAILED', 'The balance does not cover this conversion');
 
-/** Executes a claim from our own balance sheet, in the caller's transaction: debit, credit, commission, record and event, or nothing.
- *  Refused where the treasury does not hold what would be owed then, or a position would pass its limit. Throws CONVERSION_FAILED, CONVERSION_IN_PROGRESS. J9. */
+/** Executes a claim from our own balance sheet, in the caller's transaction: debit, credit, commission, record and
+ *  event, or nothing. Refused where the treasury does not hold what would be owed then, or a position would pass its
+ *  limit. Throws CONVERSION_FAILED, CONVERSION_IN_PROGRESS. J9. */
 export async function completeInternal(
   tx: EntityManager,
   claim: ConversionRow,

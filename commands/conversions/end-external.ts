@@ -72,8 +72,9 @@ export async function giveUpOnProvider(tx: EntityManager, conversion: Conversion
   return null;
 }
 
-/** What the provider has kept of a deposit that it sent back is our loss. What it sends later makes it smaller, and what a reorganisation
- *  takes makes it larger: each time the difference is booked, under the next key. The caller has locked the conversion. */
+/** What the provider has kept of a deposit that it sent back is our loss. What it sends later makes it smaller, and
+ *  what a reorganisation takes makes it larger: each time the difference is booked, under the next key. The caller has
+ *  locked the conversion. */
 
 export async function bookSwapLoss(
   tx: EntityManager,
@@ -90,7 +91,8 @@ export async function bookSwapLoss(
     `WITH RECURSIVE step AS (
        SELECT 1 AS n, id FROM journal WHERE key = $1
        UNION ALL SELECT s.n + 1, j.id FROM step s JOIN journal j ON j.key = $1 || '/' || (s.n + 1))
-     SELECT count(s.n)::int AS steps, coalesce(sum(CASE p.debit WHEN 'E:loss' THEN p.amount ELSE -p.amount END), 0)::text AS amount
+     SELECT count(s.n)::int AS steps, coalesce(sum(CASE p.debit WHEN 'E:loss' THEN p.amount ELSE -p.amount END),
+       0)::text AS amount
        FROM step s JOIN posting p ON p.journal_id = s.id`,
     [swapLossKey(conversion.id, 1)],
   );

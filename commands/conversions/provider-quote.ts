@@ -32,8 +32,8 @@ const unavailable = (): DomainError => new DomainError('QUOTE_FAILED', notNow);
 const untagged = (currency: string): DomainError =>
   new DomainError('QUOTE_FAILED', `${currency} needs destination tags, which orders at the swap provider do not have`);
 
-/** Conversions by a swap provider, for whoever quotes and executes. Sending our deposit costs a chain fee, which is charged with the
- *  commission. */
+/** Conversions by a swap provider, for whoever quotes and executes. Sending our deposit costs a chain fee, which is
+ *  charged with the commission. */
 
 export const swapConversions = (db: Queryable, maxAgeSeconds: number): ExternalConversions => ({
   async quote({ fromCurrency, toCurrency, fromAmount, rates, limits }) {

@@ -28,7 +28,8 @@ export type Admission = Readonly<{
   rateMaxAgeSeconds: number;
 }>;
 
-/** Whether this may be taken out of a balance now, and at what value. Throws EGRESS_FROZEN, EGRESS_LIMIT, RATE_UNAVAILABLE. */
+/** Whether this may be taken out of a balance now, and at what value. Throws EGRESS_FROZEN, EGRESS_LIMIT,
+ *  RATE_UNAVAILABLE. */
 export async function checkLimits(
   tx: Queryable,
   admission: Omit<Admission, 'kind' | 'ref'>,
@@ -55,8 +56,8 @@ export async function checkLimits(
   return { needsApproval, usd };
 }
 
-/** Judges, and counts it from now on; in the transaction that holds the money, before the hold. With `needsApproval` a second person
- *  must let it go: the caller keeps it from being sent until then. Throws as `judgeEgress` does. */
+/** Judges, and counts it from now on; in the transaction that holds the money, before the hold. With `needsApproval` a
+ *  second person must let it go: the caller keeps it from being sent until then. Throws as `judgeEgress` does. */
 export async function admitEgress(tx: EntityManager, admission: Admission): Promise<{ needsApproval: boolean }> {
   const { kind, ref, merchantId } = admission;
   await lockLimits(tx, merchantId);
@@ -119,7 +120,8 @@ async function valueInUsd(
   let total = '0';
   for (const { currency, amount } of admission.amounts) {
     const [rate] = await tx.query<Array<{ value: string; is_fresh: boolean }>>(
-      `SELECT value::text, taken_at >= clock_timestamp() - make_interval(secs => $2) AS is_fresh FROM rate_latest WHERE currency = $1 AND fiat = 'USD'`,
+      `SELECT value::text, taken_at >= clock_timestamp() - make_interval(secs => $2) AS is_fresh FROM rate_latest
+         WHERE currency = $1 AND fiat = 'USD'`,
       [assetOf(currency).currency, admission.rateMaxAgeSeconds],
     );
     if (isNeeded && !rate?.is_fresh) throw new DomainError('RATE_UNAVAILABLE');

@@ -65,7 +65,8 @@ async function openChild(
   await announce(tx, child, child, ['payment.created'], 1);
 }
 
-/** A payment over exactly what one deposit brought, paid and over its time from the start: the merchant bears its fee. */
+/** A payment over exactly what one deposit brought, paid and over its time from the start: the merchant bears its
+ *  fee. */
 function childRow(parent: PaymentRow, deposit: DepositRow, price: Price, confirmations: number): PaymentRow {
   const currency = deposit.currency!;
   const amount = fit(deposit.amount, assetOf(currency).decimals, 'down');

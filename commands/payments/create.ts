@@ -92,8 +92,8 @@ const unpriced = {
   key_index: null,
 };
 
-/** All that a creation reads, in one round trip: the clock, the price, the wallet, the next key and an earlier payment with the
- *  same key. An index that is drawn and not used stays unused: addresses are never given twice. */
+/** All that a creation reads, in one round trip: the clock, the price, the wallet, the next key and an earlier payment
+ *  with the same key. An index that is drawn and not used stays unused: addresses are never given twice. */
 async function readContext(
   db: DataSource,
   merchant: Merchant,
@@ -211,10 +211,10 @@ function checkTargets(deps: OpenPaymentDeps, merchant: Merchant, input: NewPayme
   }
 }
 
-/** Opens a payment: its row, address, timeline entry, event and the request for its workflow are one commit, in two round trips.
- *  The same idempotency key finds the first payment, whatever else is asked. Throws RATE_UNAVAILABLE, METADATA_TOO_LARGE,
- *  CALLBACK_NOT_HTTPS, CALLBACK_INTERNAL, and PAYMENT_CREATION_FAILED with the reason in `details`. Contract: 4.5;
- *  Invariants: 5. */
+/** Opens a payment: its row, address, timeline entry, event and the request for its workflow are one commit, in two
+ *  round trips. The same idempotency key finds the first payment, whatever else is asked. Throws RATE_UNAVAILABLE,
+ *  METADATA_TOO_LARGE, CALLBACK_NOT_HTTPS, CALLBACK_INTERNAL, and PAYMENT_CREATION_FAILED with the reason in `details`.
+ *  Contract: 4.5; Invariants: 5. */
 export async function openPayment(
   deps: OpenPaymentDeps,
   merchant: Merchant,

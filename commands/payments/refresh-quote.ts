@@ -5,7 +5,8 @@ import { factsOf, lockPayment } from '../../db/payments/payments';
 import type { PaymentCommandDeps } from './deps';
 import { requote } from './rates';
 
-/** Row 6. Refused while the quote is still in force, or while a deposit is seen that the payment has not counted yet. */
+/** Row 6. Refused while the quote is still in force, or while a deposit is seen that the payment has not counted
+ *  yet. */
 export async function refreshQuote(tx: EntityManager, deps: PaymentCommandDeps, id: string): Promise<Outcome> {
   const payment = await lockPayment(tx, id);
   const facts = await factsOf(tx, payment);

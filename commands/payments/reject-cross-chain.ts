@@ -5,8 +5,8 @@ import type { Actor } from '../../db/access/audit-log';
 import { announce, factsOf, lockPayment, movePayment } from '../../db/payments/payments';
 import { deciderOf, recordDecision } from './record-decision';
 
-/** Row 21, by the merchant. The other asset stays in `unallocated`; the next look holds a part in the payment's own coin
- *  there too. */
+/** Row 21, by the merchant. The other asset stays in `unallocated`; the next look holds a part in the payment's own
+ *  coin there too. */
 export async function rejectCrossChain(tx: EntityManager, id: string, actor: Actor | null = null): Promise<Outcome> {
   const payment = await lockPayment(tx, id);
   if (payment.status !== 'CROSS_CHAIN_PENDING') return { status: payment.status, refused: 'INVALID_STATE' };

@@ -13,8 +13,8 @@ import { drawKey } from '../../db/recovery/live-key';
 import { quoteColumns, quoteEnd } from './columns';
 import type { PaymentCommandDeps } from './deps';
 
-/** Row 3. An asset has one address per payment, drawn at its first choice; the addresses of earlier choices stay watched.
- *  Throws RATE_UNAVAILABLE and UPSTREAM_UNAVAILABLE. */
+/** Row 3. An asset has one address per payment, drawn at its first choice; the addresses of earlier choices stay
+ *  watched. Throws RATE_UNAVAILABLE and UPSTREAM_UNAVAILABLE. */
 export async function selectCurrency(
   tx: EntityManager,
   deps: PaymentCommandDeps,

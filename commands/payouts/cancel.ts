@@ -18,8 +18,8 @@ export type Cancelled = Readonly<{
   replayed: boolean;
 }>;
 
-/** Calls back what is not signed: J7 for each of its legs. Signing takes the same lock, so that each leg has one of the two ends.
- *  Of one that was called back before the same again. Throws BATCH_NOT_FOUND, BATCH_NOT_CANCELLABLE. */
+/** Calls back what is not signed: J7 for each of its legs. Signing takes the same lock, so that each leg has one of the
+ *  two ends. Of one that was called back before the same again. Throws BATCH_NOT_FOUND, BATCH_NOT_CANCELLABLE. */
 export async function cancelBatch(tx: EntityManager, merchantId: string, id: string): Promise<Cancelled> {
   const batch = await lockBatch(tx, id);
   if (!batch || batch.merchant_id !== merchantId) throw new DomainError('BATCH_NOT_FOUND');

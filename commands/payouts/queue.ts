@@ -17,7 +17,8 @@ export type NewBatch = Readonly<{ rows: readonly PayoutRow[]; label?: string; id
 const hashOf = (rows: readonly PayoutRow[]): string =>
   contentHash(rows.map((row) => [row.currency, row.address, row.amount, row.destinationTag ?? null]));
 
-/** The batch that came with this key before; null where there is none. Throws IDEMPOTENCY_KEY_REUSED where its rows were others. */
+/** The batch that came with this key before; null where there is none. Throws IDEMPOTENCY_KEY_REUSED where its rows
+ *  were others. */
 export async function findQueued(db: Queryable, merchantId: string, ask: NewBatch): Promise<BatchRow | null> {
   if (ask.idempotencyKey === undefined) return null;
   const [row] = await db.query<BatchRow[]>(
@@ -28,8 +29,8 @@ export async function findQueued(db: Queryable, merchantId: string, ask: NewBatc
   return row ?? null;
 }
 
-/** Queues a batch: every row or none, with a hold for each, in the caller's transaction. The same key finds the first one.
- *  Throws BATCH_INVALID, INSUFFICIENT_BALANCE, IDEMPOTENCY_KEY_REUSED. */
+/** Queues a batch: every row or none, with a hold for each, in the caller's transaction. The same key finds the first
+ *  one. Throws BATCH_INVALID, INSUFFICIENT_BALANCE, IDEMPOTENCY_KEY_REUSED. */
 export async function queueBatch(
   tx: EntityManager,
   deps: Deps,
@@ -72,9 +73,12 @@ export async function queueBatch(
     rateMaxAgeSeconds: deps.rateMaxAgeSeconds,
   });
   const legs = await tx.query<LegRow[]>(
-    `INSERT INTO payout_leg (id, batch_id, merchant_id, row_index, currency, network, address, destination_tag, amount, network_fee, net_amount)
-     SELECT l.id, $1, $2, l.row_index, l.currency, l.network, l.address, l.destination_tag, l.amount, l.network_fee, l.net_amount
-       FROM jsonb_to_recordset($3::jsonb) AS l (id char(24), row_index integer, currency text, network text, address text, destination_tag text,
+    `INSERT INTO payout_leg (id, batch_id, merchant_id, row_index, currency, network, address, destination_tag, amount,
+       network_fee, net_amount)
+     SELECT l.id, $1, $2, l.row_index, l.currency, l.network, l.address, l.destination_tag, l.amount, l.network_fee,
+       l.net_amount
+       FROM jsonb_to_recordset($3::jsonb) AS l (id char(24), row_index integer, currency text, network text,
+         address text, destination_tag text,
          amount numeric, network_fee numeric, net_amount numeric)
      RETURNING *`,
     [

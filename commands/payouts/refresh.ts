@@ -43,8 +43,8 @@ const hasSent = async (tx: EntityManager, batchId: string): Promise<boolean> =>
   (await tx.query<unknown[]>('SELECT FROM payout_leg WHERE batch_id = $1 AND tx_id IS NOT NULL LIMIT 1', [batchId]))
     .length > 0;
 
-/** Makes a batch say what its legs say, with an event for what is new. Where nothing of it will leave any more, it no longer counts against
- *  the day's limits. Call last in the transaction. */
+/** Makes a batch say what its legs say, with an event for what is new. Where nothing of it will leave any more, it no
+ *  longer counts against the day's limits. Call last in the transaction. */
 
 export async function refreshBatch(
   tx: EntityManager,

@@ -4,15 +4,16 @@ import { reverseEnd } from '../../db/ledger/ledger';
 import { lockBatch, legsOf, byCurrency, holdOfLeg, moveLegs } from '../../db/payouts/payouts';
 import type { LegRow } from '../../domain/payouts/payout';
 
-/** Payments whose transactions the blocks above `height` had brought to their end, completed or reverted, are on their way again: their
- *  ends in the ledger are mirrored. What came back and is spent stays failed. Call before the transactions themselves are put back.
- *  Invariants: 5, step 6. */
+/** Payments whose transactions the blocks above `height` had brought to their end, completed or reverted, are on their
+ *  way again: their ends in the ledger are mirrored. What came back and is spent stays failed. Call before the
+ *  transactions themselves are put back. Invariants: 5, step 6. */
 
 export async function reopenLegs(tx: EntityManager, network: string, height: number): Promise<void> {
   const gone = await tx.query<Array<{ batch_id: string; intent_ids: string[] }>>(
     `SELECT l.batch_id, array_agg(DISTINCT l.intent_id::text) AS intent_ids
        FROM attempt a JOIN intent i ON i.id = a.intent_id AND i.kind = 'leg' JOIN payout_leg l ON l.intent_id = i.id
-      WHERE a.network = $1 AND a.height > $2 AND a.status = 'final' AND l.status IN ('completed', 'failed') GROUP BY 1 ORDER BY 1`,
+      WHERE a.network = $1 AND a.height > $2 AND a.status = 'final' AND l.status IN ('completed', 'failed') GROUP BY 1
+        ORDER BY 1`,
     [network, height],
   );
   for (const { batch_id, intent_ids } of gone) {

@@ -12,7 +12,8 @@ export type Deps = Readonly<{
   rateMaxAgeSeconds: number;
 }>;
 
-/** Judges rows by the facts of now. With `lock` the whitelist entries that let them pass stay until the transaction ends. */
+/** Judges rows by the facts of now. With `lock` the whitelist entries that let them pass stay until the transaction
+ *  ends. */
 export async function validateRows(
   tx: Queryable,
   { codecs, rateMaxAgeSeconds }: Deps,
@@ -38,7 +39,8 @@ export async function validateRows(
   const listed = new Set(
     (
       await tx.query<Array<{ currency: string; address: string; destination_tag: string | null }>>(
-        `SELECT currency, address, destination_tag FROM whitelist_entry WHERE merchant_id = $1 AND type = 'wallet' AND address = ANY($2)
+        `SELECT currency, address, destination_tag FROM whitelist_entry WHERE merchant_id = $1 AND type = 'wallet'
+           AND address = ANY($2)
             AND active_at <= now() AND removed_at IS NULL ${lock ? 'FOR SHARE' : ''}`,
         [merchantId, addresses],
       )

@@ -5,10 +5,9 @@ import { byClock } from '../../db/records';
 import { type Changed, lockOwnRefund, moveRefund, readRefund, requestRefund } from '../../db/refunds/refunds';
 import { DomainError } from '../../domain/errors';
 
-/** Lets go what a key, or somebody else above a limit, has asked for. Above a limit it takes two people: where nobody is
- *  known to have asked, the first who approves counts as that one, and it waits for another. Of one that is let go already
- *  the same again, `replayed`.
- *  Throws REFUND_NOT_FOUND, REFUND_STATE, SECOND_PERSON, APPROVER_TOO_NEW. */
+/** Lets go what a key, or somebody else above a limit, has asked for. Above a limit it takes two people: where nobody
+ *  is known to have asked, the first who approves counts as that one, and it waits for another. Of one that is let go
+ *  already the same again, `replayed`. Throws REFUND_NOT_FOUND, REFUND_STATE, SECOND_PERSON, APPROVER_TOO_NEW. */
 
 export async function approveRefund(tx: EntityManager, merchantId: string, id: string, by: Approver): Promise<Changed> {
   const row = await lockOwnRefund(tx, merchantId, id);

@@ -8,8 +8,8 @@ import { DomainError } from '../../domain/errors';
 import { type RefundStatus, cancellable } from '../../domain/refunds/refund';
 import { giveBack } from './hold';
 
-/** Calls a refund back while nothing is signed: J7. Signing takes the same lock, so that one of the two wins. Of one that is
- *  cancelled already the same again, `replayed`. Throws REFUND_NOT_FOUND, REFUND_STATE. */
+/** Calls a refund back while nothing is signed: J7. Signing takes the same lock, so that one of the two wins. Of one
+ *  that is cancelled already the same again, `replayed`. Throws REFUND_NOT_FOUND, REFUND_STATE. */
 
 export async function cancelRefund(
   tx: EntityManager,

@@ -11,8 +11,9 @@ import { announceRefund, lockRefundWithPayment, moveRefund, requestRefund } from
 import { receiverFor, type RefundDeps } from './terms';
 import { idInLink, linkToken } from '../../db/sealing';
 
-/** Links by which payers name the address of a refund. A link is made from the refund's id and our key, and kept nowhere: who reads the
- *  database cannot make one. It serves until it is used or its refund is cancelled. Contract: G3. */
+/** Links by which payers name the address of a refund. A link is made from the refund's id and our key, and kept
+ *  nowhere: who reads the database cannot make one. It serves until it is used or its refund is cancelled. Contract:
+ *  G3. */
 
 const purpose = 'refund-claim';
 
@@ -58,8 +59,8 @@ export async function checkClaim(
   return { view, address, destinationTag };
 }
 
-/** Gives a refund the address that its payer names, once: it is sent, or waits for a user. The same address again finds it as it is.
- *  Throws as `checkClaim`. */
+/** Gives a refund the address that its payer names, once: it is sent, or waits for a user. The same address again finds
+ *  it as it is. Throws as `checkClaim`. */
 export async function claimRefund(tx: EntityManager, deps: ClaimDeps, token: string, claim: Claim): Promise<ClaimView> {
   const id = idInLink(deps.secretsKey, purpose, token);
   const row = id ? await lockRefundWithPayment(tx, id) : null;

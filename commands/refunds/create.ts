@@ -31,9 +31,9 @@ export async function findRefund(
   return { row, replayed: true };
 }
 
-/** Opens a refund and holds its money, in the caller's transaction, under the lock of its payment: the sum of refunds never
- *  exceeds what was received. The same idempotency key finds the first one. Throws PAYMENT_NOT_FOUND, IDEMPOTENCY_KEY_REUSED,
- *  INSUFFICIENT_BALANCE, EGRESS_FROZEN, EGRESS_LIMIT and what `drawUp` throws. */
+/** Opens a refund and holds its money, in the caller's transaction, under the lock of its payment: the sum of refunds
+ *  never exceeds what was received. The same idempotency key finds the first one. Throws PAYMENT_NOT_FOUND,
+ *  IDEMPOTENCY_KEY_REUSED, INSUFFICIENT_BALANCE, EGRESS_FROZEN, EGRESS_LIMIT and what `drawUp` throws. */
 export async function openRefund(
   tx: EntityManager,
   deps: RefundDeps,
@@ -88,15 +88,17 @@ export async function openRefund(
   return { row, replayed: false };
 }
 
-/** The refunds of the last 24 hours, this one included, stay below the merchant's cap. Policy refunds do not count: their money was
- *  never the merchant's. After `admitEgress`, which has written what it is worth. Throws REFUND_CAP_REACHED. */
+/** The refunds of the last 24 hours, this one included, stay below the merchant's cap. Policy refunds do not count:
+ *  their money was never the merchant's. After `admitEgress`, which has written what it is worth. Throws
+ *  REFUND_CAP_REACHED. */
 async function keepBelowCap(tx: EntityManager, merchantId: string, id: string): Promise<void> {
   // One at a time: two that fit one by one may not fit together.
   await tx.query(`SELECT pg_advisory_xact_lock(hashtextextended('refund-cap/' || $1, 0))`, [merchantId]);
   const [row] = await tx.query<Array<{ cap: string | null; used: string }>>(
     `SELECT m.refund_daily_cap_usd::text AS cap, coalesce((
         SELECT sum(a.usd) FROM egress_admission a LEFT JOIN refund r ON r.id = a.ref
-         WHERE a.kind = 'refund' AND a.merchant_id = m.id AND a.admitted_at > now() - interval '24 hours' AND a.released_at IS NULL
+         WHERE a.kind = 'refund' AND a.merchant_id = m.id AND a.admitted_at > now() - interval '24 hours'
+           AND a.released_at IS NULL
            AND (a.ref = $2 OR r.key_id IS NOT NULL OR r.created_by IS NOT NULL)), 0)::text AS used
        FROM merchant m WHERE m.id = $1`,
     [merchantId, id],
@@ -104,9 +106,9 @@ async function keepBelowCap(tx: EntityManager, merchantId: string, id: string): 
   if (row?.cap && compare(row.used, row.cap) > 0) throw new DomainError('REFUND_CAP_REACHED');
 }
 const notNow = ['REFUND_NOT_ALLOWED', 'BELOW_MINIMUM', 'EGRESS_FROZEN', 'EGRESS_LIMIT'];
-/** What a payment that failed for too little money still holds goes back, by the merchant's policy: a refund for each address that
- *  it came to. It goes to the address that the payer left before money came, or is for the
- *  payer to claim. What is not worth its fee, or may not leave now, stays held. Row 10. */
+/** What a payment that failed for too little money still holds goes back, by the merchant's policy: a refund for each
+ *  address that it came to. It goes to the address that the payer left before money came, or is for the payer to claim.
+ *  What is not worth its fee, or may not leave now, stays held. Row 10. */
 export async function refundUnderpaid(tx: EntityManager, deps: RefundDeps, payment: PaymentRow): Promise<void> {
   const ask: NewRefund = { type: 'underpaid', currency: payment.currency!, feeBearer: 'payer' };
   const { to } = await readPayer(tx, payment.id, assetOf(payment.currency!).network);

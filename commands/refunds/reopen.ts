@@ -26,13 +26,16 @@ async function reverseRefundEnd(tx: EntityManager, row: RefundRow): Promise<bool
   return isHeld;
 }
 
-/** Refunds whose transactions are in blocks above `height`, which the chain no longer has: on their way again, what they had booked
- *  mirrored. One whose money came back and is spent stays failed. Call before the transactions themselves are put back. Invariants: 5, step 6. */
+/** Refunds whose transactions are in blocks above `height`, which the chain no longer has: on their way again, what
+ *  they had booked mirrored. One whose money came back and is spent stays failed. Call before the transactions
+ *  themselves are put back. Invariants: 5, step 6. */
 export async function reopenRefunds(tx: EntityManager, network: string, height: number): Promise<void> {
   const gone = await tx.query<Array<{ id: string; payment_id: string; tx_id: string; success: boolean }>>(
-    `SELECT r.id, r.payment_id, a.tx_id, a.success FROM attempt a JOIN intent i ON i.id = a.intent_id AND i.kind = 'refund'
+    `SELECT r.id, r.payment_id, a.tx_id, a.success FROM attempt a JOIN intent i ON i.id = a.intent_id
+       AND i.kind = 'refund'
        JOIN refund r ON r.id = i.ref
-      WHERE a.network = $1 AND a.height > $2 AND a.status = 'final' AND r.status IN ('completed', 'failed') ORDER BY r.id`,
+      WHERE a.network = $1 AND a.height > $2 AND a.status = 'final' AND r.status IN ('completed', 'failed')
+        ORDER BY r.id`,
     [network, height],
   );
   for (const { id, payment_id, tx_id, success } of gone) {

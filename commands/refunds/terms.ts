@@ -106,8 +106,8 @@ export async function receiverFor(
   await refuseOurs(tx, network, address);
   return { address, destination_tag: readTag(assetOf(currency), to.destinationTag) };
 }
-/** What a refund would be, by the facts of now. The caller holds the payment's lock where it matters.
- *  Throws REFUND_NOT_ALLOWED, REFUND_EXCEEDS_PAID, BELOW_MINIMUM, INVALID_ADDRESS, VALIDATION_ERROR, RATE_UNAVAILABLE. */
+/** What a refund would be, by the facts of now. The caller holds the payment's lock where it matters. Throws
+ *  REFUND_NOT_ALLOWED, REFUND_EXCEEDS_PAID, BELOW_MINIMUM, INVALID_ADDRESS, VALIDATION_ERROR, RATE_UNAVAILABLE. */
 export async function drawUp(
   tx: EntityManager,
   deps: RefundDeps,
@@ -169,7 +169,8 @@ async function creditedTerms(tx: EntityManager, deps: RefundDeps, payment: Payme
   const paidRate = exchangeRateOf(payment);
   if (currency === null || paidRate === null) throw new DomainError('REFUND_NOT_ALLOWED');
   const [known] = await tx.query<Array<{ all: string; excess: string }>>(
-    `SELECT coalesce(sum(amount), 0)::text AS all, coalesce(sum(amount) FILTER (WHERE type = 'overpaid'), 0)::text AS excess
+    `SELECT coalesce(sum(amount), 0)::text AS all, coalesce(sum(amount) FILTER (WHERE type = 'overpaid'),
+       0)::text AS excess
        FROM refund WHERE payment_id = $1 AND source = 'balance' AND status NOT IN ('failed', 'cancelled')`,
     [payment.id],
   );
@@ -218,7 +219,8 @@ async function heldTerms(
   const held = ended.includes(payment.status)
     ? await tx.query<Array<{ currency: string; address: string; amount: string; ids: string[] }>>(
         `SELECT currency, address, sum(amount)::text AS amount, array_agg(id ORDER BY id) AS ids FROM deposit
-          WHERE (payment_id = $1 AND child_payment_id IS NULL OR child_payment_id = $1) AND allocation = 'unallocated' AND status = 'confirmed'
+          WHERE (payment_id = $1 AND child_payment_id IS NULL OR child_payment_id = $1) AND allocation = 'unallocated'
+            AND status = 'confirmed'
             AND currency IS NOT NULL GROUP BY currency, address ORDER BY sum(amount) DESC`,
         [payment.id],
       )

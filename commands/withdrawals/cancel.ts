@@ -14,8 +14,8 @@ import {
 import { DomainError } from '../../domain/errors';
 import { type WithdrawalStatus, cancellable } from '../../domain/withdrawals/withdrawal';
 
-/** Calls a withdrawal back while nothing is signed. Signing takes the same lock, so that one of the two wins. Of one that is
- *  cancelled already the same again, `replayed`. Throws WITHDRAWAL_NOT_FOUND, WITHDRAWAL_STATE. */
+/** Calls a withdrawal back while nothing is signed. Signing takes the same lock, so that one of the two wins. Of one
+ *  that is cancelled already the same again, `replayed`. Throws WITHDRAWAL_NOT_FOUND, WITHDRAWAL_STATE. */
 
 export async function cancelWithdrawal(
   tx: EntityManager,

@@ -40,7 +40,8 @@ async function destination(
     if (ask.destinationTag !== undefined)
       throw new DomainError('VALIDATION_ERROR', 'destinationTag comes with the whitelist entry');
     const [entry] = await tx.query<Array<{ address: string; destination_tag: string | null }>>(
-      `SELECT address, destination_tag FROM whitelist_entry WHERE id = $1 AND merchant_id = $2 AND type = 'wallet' AND currency = $3
+      `SELECT address, destination_tag FROM whitelist_entry WHERE id = $1 AND merchant_id = $2 AND type = 'wallet'
+         AND currency = $3
           AND active_at <= now() AND removed_at IS NULL FOR SHARE`,
       [ask.whitelistId, merchantId, currency],
     );
@@ -87,8 +88,8 @@ export async function checkWithdrawal(
 }
 
 /** Opens a withdrawal and holds its money, in the caller's transaction. Above a limit it waits for a second person.
- *  Throws CURRENCY_NOT_AVAILABLE, BELOW_MINIMUM, RATE_UNAVAILABLE, INVALID_ADDRESS, ADDRESS_NOT_WHITELISTED, VALIDATION_ERROR,
- *  EGRESS_FROZEN, EGRESS_LIMIT, INSUFFICIENT_BALANCE, IDEMPOTENCY_KEY_REUSED. */
+ *  Throws CURRENCY_NOT_AVAILABLE, BELOW_MINIMUM, RATE_UNAVAILABLE, INVALID_ADDRESS, ADDRESS_NOT_WHITELISTED,
+ *  VALIDATION_ERROR, EGRESS_FROZEN, EGRESS_LIMIT, INSUFFICIENT_BALANCE, IDEMPOTENCY_KEY_REUSED. */
 export async function openWithdrawal(
   tx: EntityManager,
   deps: Deps,

@@ -24,7 +24,8 @@ export type Deps = Readonly<{
 }>;
 export type Estimate = Split & Readonly<{ currency: string; available: string; maxAmount: string; covered: boolean }>;
 
-/** What it would cost, and the most that the balance covers. Throws CURRENCY_NOT_AVAILABLE, BELOW_MINIMUM, RATE_UNAVAILABLE. */
+/** What it would cost, and the most that the balance covers. Throws CURRENCY_NOT_AVAILABLE, BELOW_MINIMUM,
+ *  RATE_UNAVAILABLE. */
 export async function estimateWithdrawal(
   db: Queryable,
   deps: Deps,

@@ -47,7 +47,8 @@ export async function createApiKey(
 ): Promise<{ apiKey: string; row: ApiKeyRow }> {
   const apiKey = `${secretKeyPrefixes[await modeOf(db)]}${randomBase62(32)}`;
   const [row] = await db.query<ApiKeyRow[]>(
-    `INSERT INTO api_key (id, merchant_id, name, key_hash, last4, scopes, allowed_ips, expires_at, daily_usd, created_by)
+    `INSERT INTO api_key (id, merchant_id, name, key_hash, last4, scopes, allowed_ips, expires_at, daily_usd,
+       created_by)
      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) RETURNING ${shown}`,
     [
       newId(),
@@ -111,7 +112,8 @@ export async function changeApiKey(
 export async function revokeApiKey(tx: Queryable, merchantId: string, id: string): Promise<ApiKeyRow | null> {
   const rows = await changedRows<ApiKeyRow>(
     tx,
-    `UPDATE api_key SET revoked_at = now() WHERE id = $1 AND merchant_id = $2 AND revoked_at IS NULL RETURNING ${shown}`,
+    `UPDATE api_key SET revoked_at = now() WHERE id = $1 AND merchant_id = $2 AND revoked_at IS NULL
+       RETURNING ${shown}`,
     [id, merchantId],
   );
   return rows[0] ?? null;
@@ -154,13 +156,14 @@ export async function findKeyHolder(db: Queryable, secretsKey: string, apiKey: s
   };
 }
 
-/** Lets a key convert so much more, in the transaction that converts it; whoever uses a key that has a limit takes turns. What came to
- *  nothing does not count. Throws KEY_LIMIT. */
+/** Lets a key convert so much more, in the transaction that converts it; whoever uses a key that has a limit takes
+ *  turns. What came to nothing does not count. Throws KEY_LIMIT. */
 export async function spendByKey(tx: Queryable, { id, dailyUsd }: UsedKey, usd: string): Promise<void> {
   if (dailyUsd === null) return;
   await tx.query('SELECT FROM api_key WHERE id = $1 FOR NO KEY UPDATE', [id]);
   const [day] = await tx.query<Array<{ usd: string }>>(
-    `SELECT coalesce(sum(c.from_amount * r.value), 0)::text AS usd FROM conversion c JOIN rate r ON r.id = c.from_rate_id
+    `SELECT coalesce(sum(c.from_amount * r.value), 0)::text AS usd FROM conversion c
+       JOIN rate r ON r.id = c.from_rate_id
       WHERE c.key_id = $1 AND c.is_debited AND c.status <> 'failed' AND c.created_at > now() - interval '24 hours'`,
     [id],
   );

@@ -29,7 +29,8 @@ export const isChange = (before: object, after: object): boolean => !isDeepStric
 /** Writes it in the transaction of the act. */
 export const recordAct = (tx: Queryable, actor: Actor, act: Act): Promise<unknown> =>
   tx.query(
-    `INSERT INTO audit_log (merchant_id, actor_kind, actor_id, actor_name, action, target, before, after, ip, request_id)
+    `INSERT INTO audit_log (merchant_id, actor_kind, actor_id, actor_name, action, target, before, after, ip,
+       request_id)
      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
     [
       act.merchantId,
@@ -57,8 +58,10 @@ export const actsOf = (
 ): Promise<ActRow[]> =>
   db.query<ActRow[]>(
     `SELECT id::text, at, actor_kind, actor_id, actor_name, action, target, before, after, ip, request_id FROM audit_log
-      WHERE merchant_id = $1 AND ($2::text IS NULL OR actor_id = $2 OR actor_name = lower($2)) AND ($3::text IS NULL OR action = $3)
-        AND ($4::timestamptz IS NULL OR at >= $4) AND ($5::timestamptz IS NULL OR at < $5) AND ($6::bigint IS NULL OR id < $6)
+      WHERE merchant_id = $1 AND ($2::text IS NULL OR actor_id = $2 OR actor_name = lower($2))
+        AND ($3::text IS NULL OR action = $3)
+        AND ($4::timestamptz IS NULL OR at >= $4) AND ($5::timestamptz IS NULL OR at < $5)
+          AND ($6::bigint IS NULL OR id < $6)
       ORDER BY audit_log.id DESC LIMIT $7`,
     [
       merchantId,

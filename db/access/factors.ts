@@ -6,8 +6,8 @@ import type { Queryable } from '../pricing/pricing';
 import { changedRows } from '../query';
 import { randomDigits, tokenHash } from '../sealing';
 
-/** Second factors: mailed codes, time steps, backup codes. The caller holds the lock of the user's row (`lockUser`), so that
- *  guesses at once are judged one after the other. Invariants: 7, Factors. */
+/** Second factors: mailed codes, time steps, backup codes. The caller holds the lock of the user's row (`lockUser`), so
+ *  that guesses at once are judged one after the other. Invariants: 7, Factors. */
 
 /** Contract: 8. */
 const codeMinutes = 15;
@@ -56,7 +56,8 @@ export async function spendEmailCode(
   if (row.wrong_guesses >= guessesPerCode) return 'void';
   if (!isSame(row.code_hash, tokenHash(secretsKey, `${row.id}/${code}`))) {
     await tx.query(
-      `UPDATE email_code SET wrong_guesses = wrong_guesses + 1, ended_at = CASE WHEN wrong_guesses + 1 >= $2 THEN now() ELSE ended_at END WHERE id = $1`,
+      `UPDATE email_code SET wrong_guesses = wrong_guesses + 1, ended_at = CASE WHEN wrong_guesses + 1 >= $2 THEN now()
+         ELSE ended_at END WHERE id = $1`,
       [row.id, guessesPerCode],
     );
     return row.wrong_guesses + 1 >= guessesPerCode ? 'void' : 'wrong';
@@ -87,7 +88,8 @@ export async function lockedFor(tx: Queryable, userId: string): Promise<number> 
   let longest = 0;
   for (const { points, seconds } of Object.values(factorGuesses)) {
     const [row] = await tx.query<Array<{ left: number | null }>>(
-      `SELECT ceil(extract(epoch FROM at + make_interval(secs => $2) - clock_timestamp()))::int AS left FROM wrong_factor
+      `SELECT ceil(extract(epoch FROM at + make_interval(secs => $2) - clock_timestamp()))::int AS left
+         FROM wrong_factor
         WHERE user_id = $1 AND at > clock_timestamp() - make_interval(secs => $2) ORDER BY at DESC OFFSET $3 LIMIT 1`,
       [userId, seconds, points - 1],
     );

@@ -52,7 +52,8 @@ export async function createInvitation(
   return row!;
 }
 
-/** A new token for an open invitation, in place of the old one, in the name of `invitedBy`; null where there is none of that id. */
+/** A new token for an open invitation, in place of the old one, in the name of `invitedBy`; null where there is none of
+ *  that id. */
 export async function renewInvitation(
   tx: EntityManager,
   secretsKey: string,
@@ -87,7 +88,8 @@ export async function revokeInvitation(
 ): Promise<InvitationRow | null> {
   const rows = await changedRows<InvitationRow>(
     tx,
-    `UPDATE team_invitation SET status = 'revoked' WHERE id = $1 AND merchant_id = $2 AND status = 'pending' RETURNING *`,
+    `UPDATE team_invitation SET status = 'revoked' WHERE id = $1 AND merchant_id = $2 AND status = 'pending'
+       RETURNING *`,
     [id, merchantId],
   );
   return rows[0] ?? null;
@@ -103,8 +105,8 @@ export const invitationsOf = (
 
 export type OpenInvitation = InvitationRow & { merchant_name: string; inviter_name: string };
 
-/** The open invitation that a mailed token names, locked; null where the token is unknown, used or old, its merchant is suspended, or
- *  its inviter could not give what it gives any more. */
+/** The open invitation that a mailed token names, locked; null where the token is unknown, used or old, its merchant is
+ *  suspended, or its inviter could not give what it gives any more. */
 export async function findInvitation(
   tx: EntityManager,
   secretsKey: string,
@@ -114,7 +116,8 @@ export async function findInvitation(
     `SELECT i.*, m.name AS merchant_name, u.display_name AS inviter_name,
             json_build_object('role', u.role, 'permissions', u.permissions, 'is_active', u.is_active) AS inviter
        FROM team_invitation i JOIN merchant m ON m.id = i.merchant_id JOIN dashboard_user u ON u.id = i.invited_by
-      WHERE i.token_hash = $1 AND i.status = 'pending' AND i.expires_at > clock_timestamp() AND m.status = 'active' FOR UPDATE OF i`,
+      WHERE i.token_hash = $1 AND i.status = 'pending' AND i.expires_at > clock_timestamp()
+        AND m.status = 'active' FOR UPDATE OF i`,
     [tokenHash(secretsKey, token)],
   );
   return row && couldGive(row.inviter, row) ? row : null;

@@ -74,7 +74,8 @@ export type NewMerchant = Readonly<{
   inviteCodeId?: string | null;
 }>;
 
-/** A new merchant with its event counter. The IPN secret can be read again (sealed at rest); the publishable key is not secret. */
+/** A new merchant with its event counter. The IPN secret can be read again (sealed at rest); the publishable key is not
+ *  secret. */
 export async function createMerchant(
   db: Pick<EntityManager, 'transaction'>,
   merchant: NewMerchant,
@@ -86,7 +87,8 @@ export async function createMerchant(
   const publishableKey = await db.transaction(async (tx) => {
     const key = await newPublishableKey(tx);
     await tx.query(
-      `INSERT INTO merchant (id, name, display_currency, fee_bearer, fee_bps, underpayment_tolerance_pct, underpaid_policy,
+      `INSERT INTO merchant (id, name, display_currency, fee_bearer, fee_bps, underpayment_tolerance_pct,
+         underpaid_policy,
          callback_domains, open_payments_quota, ipn_secret_sealed, publishable_key, status, approval, invite_code_id)
        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
       [
@@ -143,8 +145,10 @@ export async function rotatePublishableKey(
 ): Promise<{ publishableKey: string; previousValidUntil: Date }> {
   const [row] = await changedRows<{ publishable_key: string; previous_publishable_key_until: Date }>(
     tx,
-    `UPDATE merchant SET previous_publishable_key = publishable_key, previous_publishable_key_until = now() + interval '24 hours',
-       publishable_key = $2, updated_at = now() WHERE id = $1 RETURNING publishable_key, previous_publishable_key_until`,
+    `UPDATE merchant SET previous_publishable_key = publishable_key,
+       previous_publishable_key_until = now() + interval '24 hours',
+       publishable_key = $2, updated_at = now() WHERE id = $1 RETURNING publishable_key,
+         previous_publishable_key_until`,
     [merchantId, await newPublishableKey(tx)],
   );
   return { publishableKey: row!.publishable_key, previousValidUntil: row!.previous_publishable_key_until };
@@ -190,8 +194,8 @@ export async function settingsOf(tx: Queryable, merchantId: string, { lock = fal
   return row!.settings;
 }
 
-/** Payments that are made already keep what they were made with. A shorter cooling-off of the whitelist counts once the longer one has
- *  passed, so that nobody skips it who takes over a session. */
+/** Payments that are made already keep what they were made with. A shorter cooling-off of the whitelist counts once the
+ *  longer one has passed, so that nobody skips it who takes over a session. */
 export const changeSettings = (tx: Queryable, merchantId: string, next: Settings): Promise<unknown> =>
   tx.query(
     `UPDATE merchant SET display_currency = $2, fee_bearer = $3, underpayment_tolerance_pct = $4, underpaid_policy = $5,

@@ -7,13 +7,15 @@ import { randomBase62, tokenHash } from '../sealing';
 import type { RowOf } from '../entity';
 import type { passkeyEntity } from './entities';
 
-/** Passkeys and the challenges they answer. A challenge serves once, for one user and one action. Invariants: 7, Factors. */
+/** Passkeys and the challenges they answer. A challenge serves once, for one user and one action. Invariants: 7,
+ *  Factors. */
 
 const challengeMinutes = 5;
 
 export type PasskeyRow = RowOf<typeof passkeyEntity>;
 
-/** Keeps a challenge; its key is what the client brings back with the answer. `userId` null: whoever owns the passkey. */
+/** Keeps a challenge; its key is what the client brings back with the answer. `userId` null: whoever owns the
+ *  passkey. */
 export async function keepChallenge(
   db: Queryable,
   secretsKey: string,
@@ -74,7 +76,8 @@ export async function addPasskey(
   }>,
 ): Promise<PasskeyRow | null> {
   const [row] = await tx.query<PasskeyRow[]>(
-    `INSERT INTO passkey (id, user_id, credential_id, public_key, counter, transports, name) VALUES ($1, $2, $3, $4, $5, $6, $7)
+    `INSERT INTO passkey (id, user_id, credential_id, public_key, counter, transports, name)
+       VALUES ($1, $2, $3, $4, $5, $6, $7)
      ON CONFLICT (credential_id) DO NOTHING RETURNING *`,
     [
       newId(),

@@ -14,7 +14,8 @@ export class RateLimits {
 
   constructor(private readonly db: DataSource) {}
 
-  /** Counts one request of `caller` against `limit`, under the name `bucket`. Rejects where PostgreSQL does not answer. */
+  /** Counts one request of `caller` against `limit`, under the name `bucket`. Rejects where PostgreSQL does not
+   *  answer. */
   async consume(bucket: string, caller: string, limit: Limit): Promise<LimitAnswer> {
     try {
       const answer = await this.limiter(bucket, limit).consume(caller);

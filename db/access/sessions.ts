@@ -23,18 +23,20 @@ export async function openSession(
 ): Promise<SessionRow> {
   const [row] = await tx.query<SessionRow[]>(
     `INSERT INTO user_session (id, user_id, session_version, ip, user_agent, expires_at)
-     SELECT $1, u.id, u.session_version, $3, $4, now() + make_interval(days => $5) FROM dashboard_user u WHERE u.id = $2 RETURNING *`,
+     SELECT $1, u.id, u.session_version, $3, $4, now() + make_interval(days => $5) FROM dashboard_user u WHERE u.id = $2
+       RETURNING *`,
     [newId(), session.userId, session.ip, session.userAgent.slice(0, 300), sessionDays],
   );
   await tx.query('UPDATE dashboard_user SET last_login_at = now() WHERE id = $1', [session.userId]);
   return row!;
 }
 
-/** Exchanges generation `generation` for the next one, which is what the answered row states. null: the session is over, or it is
- *  now, since an old token came back. */
+/** Exchanges generation `generation` for the next one, which is what the answered row states. null: the session is
+ *  over, or it is now, since an old token came back. */
 export async function rotate(tx: EntityManager, sessionId: string, generation: number): Promise<SessionRow | null> {
   const [row] = await tx.query<Array<SessionRow & { is_over: boolean; is_recent: boolean }>>(
-    `SELECT s.*, (s.revoked_at IS NOT NULL OR s.expires_at <= clock_timestamp() OR NOT u.is_active OR s.session_version <> u.session_version
+    `SELECT s.*, (s.revoked_at IS NOT NULL OR s.expires_at <= clock_timestamp() OR NOT u.is_active
+       OR s.session_version <> u.session_version
          OR coalesce(m.status, 'active') <> 'active') AS is_over,
        s.rotated_at > clock_timestamp() - make_interval(secs => $2) AS is_recent
        FROM user_session s JOIN dashboard_user u ON u.id = s.user_id LEFT JOIN merchant m ON m.id = u.merchant_id

@@ -26,7 +26,8 @@ export async function findUser(db: Queryable, id: string): Promise<UserRow | nul
   return row ?? null;
 }
 
-/** The user's row, held until the transaction ends: whoever judges factors or changes a user goes through it, one at a time. */
+/** The user's row, held until the transaction ends: whoever judges factors or changes a user goes through it, one at a
+ *  time. */
 export async function lockUser(tx: EntityManager, id: string): Promise<UserRow | null> {
   const [row] = await tx.query<UserRow[]>(
     'SELECT * FROM dashboard_user WHERE id = $1 AND removed_at IS NULL FOR NO KEY UPDATE',
@@ -41,13 +42,15 @@ export const lockTeam = (tx: EntityManager, merchantId: string): Promise<unknown
     merchantId,
   ]);
 
-/** The account of an address, held, where nobody has proved that it is theirs: never verified, never signed in, and it owns nothing. */
+/** The account of an address, held, where nobody has proved that it is theirs: never verified, never signed in, and it
+ *  owns nothing. */
 export async function lockUnproven(tx: EntityManager, email: string): Promise<UserRow | null> {
   const [row] = await tx.query<UserRow[]>(
     `SELECT u.* FROM dashboard_user u
       WHERE u.email = $1 AND u.role = 'merchant_admin' AND u.email_verified_at IS NULL AND u.last_login_at IS NULL
         AND NOT EXISTS (SELECT FROM api_key k WHERE k.merchant_id = u.merchant_id)
-        AND NOT EXISTS (SELECT FROM dashboard_user o WHERE o.merchant_id = u.merchant_id AND o.id <> u.id AND o.removed_at IS NULL)
+        AND NOT EXISTS (SELECT FROM dashboard_user o WHERE o.merchant_id = u.merchant_id AND o.id <> u.id
+          AND o.removed_at IS NULL)
       FOR NO KEY UPDATE OF u`,
     [normalEmail(email)],
   );
@@ -67,7 +70,8 @@ export type NewUser = Readonly<{
 /** A new user, or null where the e-mail address is taken. */
 export async function createUser(tx: EntityManager, user: NewUser): Promise<UserRow | null> {
   const [row] = await tx.query<UserRow[]>(
-    `INSERT INTO dashboard_user (id, email, display_name, role, merchant_id, permissions, password_hash, email_verified_at)
+    `INSERT INTO dashboard_user (id, email, display_name, role, merchant_id, permissions, password_hash,
+       email_verified_at)
      VALUES ($1, $2, $3, $4, $5, $6, $7, CASE WHEN $8 THEN now() END) ON CONFLICT (email) DO NOTHING RETURNING *`,
     [
       newId(),
@@ -135,7 +139,8 @@ export async function setMember(
 /** Takes a user out for good. Their row stays for the records; the e-mail address is free again. */
 export const removeUser = (tx: EntityManager, id: string): Promise<unknown> =>
   tx.query(
-    `UPDATE dashboard_user SET is_active = false, removed_at = now(), email = 'removed-' || id || '@invalid', password_hash = '',
+    `UPDATE dashboard_user SET is_active = false, removed_at = now(), email = 'removed-' || id || '@invalid',
+       password_hash = '',
        totp_secret_sealed = NULL, language = NULL, time_zone = NULL WHERE id = $1`,
     [id],
   );
@@ -216,7 +221,8 @@ export const membersOf = (
 /** Locks a merchant's admins and says how many could still sign in without `exceptId`. */
 export async function otherAdmins(tx: EntityManager, merchantId: string, exceptId: string): Promise<number> {
   const rows = await tx.query<unknown[]>(
-    `SELECT id FROM dashboard_user WHERE merchant_id = $1 AND role = 'merchant_admin' AND is_active AND id <> $2 ORDER BY id FOR NO KEY UPDATE`,
+    `SELECT id FROM dashboard_user WHERE merchant_id = $1 AND role = 'merchant_admin' AND is_active AND id <> $2
+       ORDER BY id FOR NO KEY UPDATE`,
     [merchantId, exceptId],
   );
   return rows.length;
@@ -225,7 +231,8 @@ export async function otherAdmins(tx: EntityManager, merchantId: string, exceptI
 /** E-mail addresses of everyone who must hear of a change to the merchant's money. */
 export async function adminEmails(db: Queryable, merchantId: string): Promise<string[]> {
   const rows = await db.query<Array<{ email: string }>>(
-    `SELECT email FROM dashboard_user WHERE merchant_id = $1 AND role = 'merchant_admin' AND is_active AND email_verified_at IS NOT NULL ORDER BY email`,
+    `SELECT email FROM dashboard_user WHERE merchant_id = $1 AND role = 'merchant_admin' AND is_active
+       AND email_verified_at IS NOT NULL ORDER BY email`,
     [merchantId],
   );
   return rows.map((row) => row.email);

@@ -11,8 +11,8 @@ type Coin = { tx_id: string; out_index: number };
 const addressesPerLook = 400;
 const derivedPerLook = 50;
 
-/** I5 against the chain, address by address at one block that is final, and I15 for the newest addresses. A network whose node does
- *  not answer, or whose rows still miss a fee, is left for the next look. */
+/** I5 against the chain, address by address at one block that is final, and I15 for the newest addresses. A network
+ *  whose node does not answer, or whose rows still miss a fee, is left for the next look. */
 export async function auditHoldings(db: DataSource, adapters: readonly ChainAdapter[]): Promise<Violation[]> {
   const violations: Violation[] = [];
   for (const adapter of adapters) {
@@ -50,15 +50,21 @@ async function wrongBalances(db: DataSource, adapter: ChainAdapter): Promise<str
        UNION SELECT from_address, $2 FROM attempt WHERE network = $1),
      held AS (
        SELECT s.address, s.currency,
-         coalesce((SELECT sum(d.amount) FROM deposit d WHERE d.network = $1 AND d.address = s.address AND d.currency = s.currency
+         coalesce((SELECT sum(d.amount) FROM deposit d WHERE d.network = $1 AND d.address = s.address
+           AND d.currency = s.currency
                      AND d.status IN ('mined', 'confirmed') AND d.height <= $3), 0)::text AS arrived,
-         (coalesce((SELECT sum(a.moved_units) FROM attempt a JOIN intent i ON i.id = a.intent_id WHERE a.network = $1 AND a.from_address = s.address
-                     AND i.currency = s.currency AND a.status IN ('mined', 'final') AND a.success IS NOT FALSE AND a.height <= $3
+         (coalesce((SELECT sum(a.moved_units) FROM attempt a JOIN intent i ON i.id = a.intent_id WHERE a.network = $1
+           AND a.from_address = s.address
+                     AND i.currency = s.currency AND a.status IN ('mined', 'final') AND a.success IS NOT FALSE
+                       AND a.height <= $3
                      AND NOT EXISTS (SELECT FROM attempt_account c WHERE c.attempt_id = a.id)), 0)
-          + coalesce((SELECT sum(c.units) FROM attempt_account c JOIN attempt a ON a.id = c.attempt_id JOIN intent i ON i.id = a.intent_id
-                     WHERE c.network = $1 AND c.address = s.address AND i.currency = s.currency AND a.status IN ('mined', 'final')
+          + coalesce((SELECT sum(c.units) FROM attempt_account c JOIN attempt a ON a.id = c.attempt_id
+            JOIN intent i ON i.id = a.intent_id
+                     WHERE c.network = $1 AND c.address = s.address AND i.currency = s.currency
+                       AND a.status IN ('mined', 'final')
                      AND a.success IS NOT FALSE AND a.height <= $3), 0))::text AS gone,
-         CASE WHEN s.currency = $2 THEN coalesce((SELECT sum(a.fee_units) FROM attempt a WHERE a.network = $1 AND a.from_address = s.address
+         CASE WHEN s.currency = $2 THEN coalesce((SELECT sum(a.fee_units) FROM attempt a WHERE a.network = $1
+           AND a.from_address = s.address
                      AND a.status IN ('mined', 'final') AND a.height <= $3), 0) ELSE 0 END::text AS fees,
          (SELECT max(d.id) FROM deposit d WHERE d.network = $1 AND d.address = s.address) AS newest
        FROM seen s
@@ -79,12 +85,13 @@ async function wrongBalances(db: DataSource, adapter: ChainAdapter): Promise<str
   return (await finalHeight(db, adapter)) === null ? [] : wrong;
 }
 
-/** UTXO chains: each coin that the rows call ours and unspent is in the chain's set, and each that is spent went by a transaction
- *  of ours. */
+/** UTXO chains: each coin that the rows call ours and unspent is in the chain's set, and each that is spent went by a
+ *  transaction of ours. */
 async function wrongCoins(db: DataSource, adapter: ChainAdapter): Promise<string[]> {
   if ((await finalHeight(db, adapter)) === null) return [];
   const coins = (await db.query(
-    `SELECT tx_id, out_index FROM deposit WHERE network = $1 AND status IN ('mined', 'confirmed') AND spent_by_tx IS NULL ORDER BY id DESC LIMIT $2`,
+    `SELECT tx_id, out_index FROM deposit WHERE network = $1 AND status IN ('mined', 'confirmed')
+       AND spent_by_tx IS NULL ORDER BY id DESC LIMIT $2`,
     [adapter.network, addressesPerLook],
   )) as Coin[];
   const wrong: string[] = [];
@@ -94,7 +101,8 @@ async function wrongCoins(db: DataSource, adapter: ChainAdapter): Promise<string
   }
   const taken = (await db.query(
     `SELECT tx_id, out_index, spent_by_tx FROM (
-       SELECT * FROM deposit WHERE network = $1 AND status IN ('mined', 'confirmed') AND spent_by_tx IS NOT NULL ORDER BY id DESC LIMIT $2) d
+       SELECT * FROM deposit WHERE network = $1 AND status IN ('mined', 'confirmed') AND spent_by_tx IS NOT NULL
+         ORDER BY id DESC LIMIT $2) d
       WHERE NOT EXISTS (SELECT FROM attempt a WHERE a.network = $1 AND a.tx_id = d.spent_by_tx)`,
     [adapter.network, addressesPerLook],
   )) as Array<Coin & { spent_by_tx: string }>;

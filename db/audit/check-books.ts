@@ -12,7 +12,8 @@ export const bookChecks: readonly Check[] = [
     invariant: 'I1',
     what: 'an append-only guard is missing',
     sql: `SELECT t FROM unnest(ARRAY['journal', 'posting', 'ledger_entry', 'event', 'payment_event']) t
-           WHERE NOT EXISTS (SELECT FROM pg_trigger g WHERE g.tgrelid = t::regclass AND g.tgname = t || '_append_only' AND g.tgenabled = 'O')`,
+           WHERE NOT EXISTS (SELECT FROM pg_trigger g WHERE g.tgrelid = t::regclass AND g.tgname = t || '_append_only'
+             AND g.tgenabled = 'O')`,
   },
   {
     invariant: 'I2',
@@ -22,7 +23,8 @@ export const bookChecks: readonly Check[] = [
   {
     invariant: 'I3',
     what: 'a balance row is not the sum of its postings',
-    sql: `SELECT coalesce(b.account, s.account) || ' ' || coalesce(b.asset, s.asset) || ': row ' || coalesce(b.amount, 0) || ', postings ' || coalesce(s.amount, 0)
+    sql: `SELECT coalesce(b.account, s.account) || ' ' || coalesce(b.asset, s.asset) || ': row ' || coalesce(b.amount,
+      0) || ', postings ' || coalesce(s.amount, 0)
             FROM balance b FULL JOIN (
               SELECT account, asset, sum(amount) AS amount FROM (
                 SELECT credit AS account, asset, amount FROM posting WHERE credit LIKE 'L:%'
@@ -33,7 +35,8 @@ export const bookChecks: readonly Check[] = [
   {
     invariant: 'I3',
     what: 'what the treasury holds, or is owed, is not the sum of its postings',
-    sql: `SELECT coalesce(h.asset, s.asset) || ': treasury ' || coalesce(h.treasury, 0) || ' and owed ' || coalesce(h.owed, 0) || ', postings ' ||
+    sql: `SELECT coalesce(h.asset, s.asset) || ': treasury ' || coalesce(h.treasury,
+      0) || ' and owed ' || coalesce(h.owed, 0) || ', postings ' ||
                  coalesce(s.treasury, 0) || ' and ' || coalesce(s.owed, 0)
             FROM (SELECT asset, sum(treasury) AS treasury, sum(owed) AS owed FROM held_part GROUP BY asset) h
             FULL JOIN (
@@ -41,31 +44,39 @@ export const bookChecks: readonly Check[] = [
                 SELECT asset, amount AS treasury, 0 AS owed FROM posting WHERE debit = 'A:treasury'
                 UNION ALL SELECT asset, -amount, 0 FROM posting WHERE credit = 'A:treasury'
                 UNION ALL SELECT asset, 0, amount FROM posting WHERE credit LIKE 'L:%'
-                UNION ALL SELECT asset, 0, -amount FROM posting WHERE debit LIKE 'L:%') x GROUP BY asset) s ON s.asset = h.asset
+                UNION ALL SELECT asset, 0, -amount FROM posting WHERE debit LIKE 'L:%') x
+                  GROUP BY asset) s ON s.asset = h.asset
            WHERE coalesce(h.treasury, 0) <> coalesce(s.treasury, 0) OR coalesce(h.owed, 0) <> coalesce(s.owed, 0)`,
   },
   {
     invariant: 'I3',
     what: 'what has come to a wallet, or left it, is not the sum of its transactions',
-    sql: `SELECT concat_ws(' ', network, address, currency) || ': row ' || concat_ws(', ', t.arrived, t.moved, t.fees) || '; transactions ' ||
+    sql: `SELECT concat_ws(' ', network, address, currency) || ': row ' || concat_ws(', ', t.arrived, t.moved,
+      t.fees) || '; transactions ' ||
                  concat_ws(', ', s.arrived, s.moved, s.fees)
             FROM (SELECT * FROM wallet_total WHERE (arrived, moved, fees) <> (0, 0, 0)) t FULL JOIN (
               SELECT network, address, currency, sum(arrived) AS arrived, sum(moved) AS moved, sum(fees) AS fees FROM (
-                SELECT network, address, currency, amount AS arrived, 0 AS moved, 0 AS fees FROM deposit WHERE status = 'confirmed' AND currency IS NOT NULL
-                UNION ALL SELECT a.network, a.from_address, i.currency, 0, CASE WHEN a.success IS DISTINCT FROM false THEN a.moved_units ELSE 0 END,
-                                 coalesce(a.fee_units, a.max_fee_units) FROM attempt a JOIN intent i ON i.id = a.intent_id WHERE a.status = 'final') x
+                SELECT network, address, currency, amount AS arrived, 0 AS moved, 0 AS fees FROM deposit
+                  WHERE status = 'confirmed' AND currency IS NOT NULL
+                UNION ALL SELECT a.network, a.from_address, i.currency, 0, CASE WHEN a.success IS DISTINCT FROM false
+                  THEN a.moved_units ELSE 0 END,
+                                 coalesce(a.fee_units, a.max_fee_units) FROM attempt a
+                                   JOIN intent i ON i.id = a.intent_id WHERE a.status = 'final') x
                GROUP BY 1, 2, 3 HAVING (sum(arrived), sum(moved), sum(fees)) <> (0, 0, 0)) s USING (network, address, currency)
            WHERE (t.arrived, t.moved, t.fees) IS DISTINCT FROM (s.arrived, s.moved, s.fees)`,
   },
   {
     invariant: 'I3',
     what: 'the book of a merchant does not add up',
-    sql: `SELECT coalesce(e.merchant_id, split_part(b.account, ':', 3)) || ' ' || coalesce(e.asset, b.asset) || ': sum ' || coalesce(e.amount, 0) || ', row ' || coalesce(b.amount, 0)
+    sql: `SELECT coalesce(e.merchant_id, split_part(b.account, ':', 3)) || ' ' || coalesce(e.asset,
+      b.asset) || ': sum ' || coalesce(e.amount, 0) || ', row ' || coalesce(b.amount, 0)
             FROM (SELECT merchant_id, asset, sum(amount) AS amount FROM ledger_entry GROUP BY 1, 2) e
-            FULL JOIN (SELECT * FROM balance WHERE account LIKE 'L:available:%') b ON b.account = 'L:available:' || e.merchant_id AND b.asset = e.asset
+            FULL JOIN (SELECT * FROM balance
+              WHERE account LIKE 'L:available:%') b ON b.account = 'L:available:' || e.merchant_id AND b.asset = e.asset
            WHERE coalesce(e.amount, 0) <> coalesce(b.amount, 0)
           UNION ALL
-          SELECT 'entry ' || seq FROM (SELECT seq, balance_after, reserved_after, sum(amount) OVER so_far AS balance, sum(reserved_change) OVER so_far AS reserved
+          SELECT 'entry ' || seq FROM (SELECT seq, balance_after, reserved_after, sum(amount) OVER so_far AS balance,
+            sum(reserved_change) OVER so_far AS reserved
                    FROM ledger_entry WINDOW so_far AS (PARTITION BY merchant_id, asset ORDER BY seq)) x
            WHERE balance <> balance_after OR reserved <> reserved_after`,
   },
@@ -81,7 +92,8 @@ export const bookChecks: readonly Check[] = [
     invariant: 'I4',
     what: 'we owe more of an asset than we hold',
     sql: `SELECT l.asset || ': owed ' || l.owed || ', held ' || coalesce(a.amount, 0)
-            FROM (SELECT asset, sum(amount) AS owed FROM balance GROUP BY asset) l LEFT JOIN (${allAssets}) a ON a.asset = l.asset
+            FROM (SELECT asset, sum(amount) AS owed FROM balance GROUP BY asset) l
+              LEFT JOIN (${allAssets}) a ON a.asset = l.asset
            WHERE l.owed > coalesce(a.amount, 0)`,
   },
   {
@@ -91,7 +103,8 @@ export const bookChecks: readonly Check[] = [
             SELECT d.currency AS asset, d.amount FROM deposit d
              WHERE d.allocation IN ('unsettled', 'settled', 'unallocated', 'refunded', 'capital', 'unclaimed')
             UNION ALL
-            SELECT r.native, -a.fee_units / power(10::numeric, r.native_decimals) FROM posted i JOIN attempt a ON a.intent_id = i.id AND a.status = 'final'
+            SELECT r.native, -a.fee_units / power(10::numeric, r.native_decimals) FROM posted i
+              JOIN attempt a ON a.intent_id = i.id AND a.status = 'final'
               JOIN ${registrySql} r ON r.currency = i.currency
             UNION ALL
             SELECT i.currency, -(o->>'units')::numeric / power(10::numeric, r.decimals) FROM posted i
@@ -102,8 +115,10 @@ export const bookChecks: readonly Check[] = [
             UNION ALL
             SELECT r.native, -s.fee_units / power(10::numeric, r.native_decimals) FROM ${postedShares} AND i.booked
             UNION ALL
-            SELECT i.currency, -s.net_units / power(10::numeric, r.decimals) FROM ${postedShares} AND s.net_units IS NOT NULL
-               AND NOT EXISTS (SELECT FROM address own WHERE own.network = i.network AND own.address = i.outputs->0->>'address')
+            SELECT i.currency, -s.net_units / power(10::numeric, r.decimals) FROM ${postedShares}
+              AND s.net_units IS NOT NULL
+               AND NOT EXISTS (SELECT FROM address own WHERE own.network = i.network
+                 AND own.address = i.outputs->0->>'address')
             UNION ALL
             SELECT p.asset, CASE WHEN p.debit = 'E:loss' THEN -p.amount ELSE p.amount END FROM posting p
               JOIN journal j ON j.id = p.journal_id LEFT JOIN journal o ON o.id = j.reverses
@@ -111,16 +126,20 @@ export const bookChecks: readonly Check[] = [
                AND coalesce(o.key, j.key) NOT LIKE 'lost/%'
             UNION ALL SELECT asset, amount FROM posting WHERE credit = 'Q:unexplained'
             UNION ALL SELECT asset, -amount FROM posting WHERE debit = 'Q:unexplained')
-          SELECT coalesce(a.asset, m.asset) || ': accounts ' || coalesce(a.amount, 0) || ', rows ' || coalesce(m.amount, 0)
-            FROM (${heldAssets}) a FULL JOIN (SELECT asset, sum(amount) AS amount FROM moves GROUP BY asset) m ON m.asset = a.asset
+          SELECT coalesce(a.asset, m.asset) || ': accounts ' || coalesce(a.amount, 0) || ', rows ' || coalesce(m.amount,
+            0)
+            FROM (${heldAssets}) a FULL JOIN (SELECT asset, sum(amount) AS amount FROM moves
+              GROUP BY asset) m ON m.asset = a.asset
            WHERE coalesce(a.amount, 0) <> coalesce(m.amount, 0)`,
   },
   {
     invariant: 'I6',
     what: 'a deposit and its journal do not agree',
-    sql: `SELECT d.id::text FROM deposit d LEFT JOIN journal j ON j.key = 'deposit/' || d.network || '/' || d.tx_id || '/' || d.out_index
+    sql: `SELECT d.id::text FROM deposit d
+      LEFT JOIN journal j ON j.key = 'deposit/' || d.network || '/' || d.tx_id || '/' || d.out_index
            WHERE (d.allocation IN ('unsettled', 'settled', 'unallocated', 'refunded')) <> (j.id IS NOT NULL AND (
-             WITH RECURSIVE chain AS (SELECT j.id, 0 AS steps UNION ALL SELECT r.id, c.steps + 1 FROM journal r JOIN chain c ON r.reverses = c.id)
+             WITH RECURSIVE chain AS (SELECT j.id, 0 AS steps UNION ALL SELECT r.id, c.steps + 1 FROM journal r
+               JOIN chain c ON r.reverses = c.id)
              SELECT max(steps) % 2 = 0 FROM chain))`,
   },
   {
@@ -136,7 +155,9 @@ export const bookChecks: readonly Check[] = [
   {
     invariant: 'I6',
     what: 'a settled payment without exactly one settlement',
-    sql: `SELECT p.id FROM payment p WHERE p.status = 'SETTLED' AND NOT EXISTS (SELECT FROM journal j WHERE j.key = 'payment/' || p.id || '/settle')
-          UNION ALL SELECT p.id FROM payment p JOIN journal j ON j.key = 'payment/' || p.id || '/settle' WHERE p.status <> 'SETTLED'`,
+    sql: `SELECT p.id FROM payment p WHERE p.status = 'SETTLED'
+      AND NOT EXISTS (SELECT FROM journal j WHERE j.key = 'payment/' || p.id || '/settle')
+          UNION ALL SELECT p.id FROM payment p JOIN journal j ON j.key = 'payment/' || p.id || '/settle'
+            WHERE p.status <> 'SETTLED'`,
   },
 ];

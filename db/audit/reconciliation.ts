@@ -7,16 +7,16 @@ import { add, fit, fromUnits, isPositive, isZero, negate, subtract, toUnits } fr
 import { freeze } from '../limits/egress';
 import { openIncidentAgain } from '../incidents';
 
-/** What the books say that we hold of an asset, against what the chain says at one final block. Whole units; the parts of `ledger` to
- *  `leaving` add up to what the chain must hold. Invariants: I4, I5. */
+/** What the books say that we hold of an asset, against what the chain says at one final block. Whole units; the parts
+ *  of `ledger` to `leaving` add up to what the chain must hold. Invariants: I4, I5. */
 export type AssetPosition = Readonly<{
   currency: Currency;
   /** Of the block that both sides are taken at. */
   height: number;
   /** Asset accounts on our own addresses. */
   ledger: string;
-  /** In the chain and not in the ledger yet: deposits that wait for depth, dust, what nobody has claimed; less what a reorganisation
-   *  took and the ledger does not know yet. */
+  /** In the chain and not in the ledger yet: deposits that wait for depth, dust, what nobody has claimed; less what a
+   *  reorganisation took and the ledger does not know yet. */
   arriving: string;
   /** Gone from the chain and not from the ledger yet: what is mined and not booked, with its fees. */
   leaving: string;
@@ -46,19 +46,82 @@ const registry = JSON.stringify(
   assets.map(({ currency, decimals, network }) => ({ currency, decimals, network, native: networks[network].native })),
 );
 
-/** Attempts of ours in the chain up to $2, with what each took from its address, whether its journals are there, and of a batch what is
- *  settled already with the payments in it. */
+/** Attempts of ours in the chain up to $2, with what each took from its address, whether its journals are there, and of
+ *  a batch what is settled already with the payments in it. */
 const movesSql = `moved AS (
   SELECT a.id, a.from_address, i.currency, r.decimals, r.native, n.decimals AS native_decimals, a.height,
-         CASE WHEN a.success IS FALSE THEN 0 ELSE a.moved_units END AS units, coalesce(a.fee_units, a.max_fee_units) AS fee_units,
-         CASE WHEN a.success IS FALSE THEN 0 ELSE (SELECT coalesce(sum((o->>'units')::numeric), 0) FROM jsonb_array_elements(a.outputs) o
-           WHERE NOT EXISTS (SELECT FROM address own WHERE own.network = i.network AND own.address = o->>'address')) END AS out_units,
+         CASE WHEN a.success IS FALSE THEN 0 ELSE a.moved_units END AS units,
+           coalesce(a.fee_units, a.max_fee_units) AS fee_units,
+         CASE WHEN a.success IS FALSE THEN 0 ELSE (SELECT coalesce(sum((o->>'units')::numeric), 0)
+           FROM jsonb_array_elements(a.outputs) o
+           WHERE NOT EXISTS (SELECT FROM address own WHERE own.network = i.network
+             AND own.address = o->>'address')) END AS out_units,
          ${isPosted('i')} AS posted,
          shared.fee_units AS shared_fee_units, shared.net_units AS shared_out_units
-    FROM attempt a JOIN intent i ON i.id = a.intent_id JOIN registry r ON r.currency = i.currency JOIN registry n ON n.currency = r.native
-    CROSS JOIN LATERAL (SELECT coalesce(sum(s.fee_units), 0) AS fee_units, coalesce(sum(s.net_units), 0) AS net_units FROM sweep_share s
-      WHERE s.intent_id = i.id AND s.dropped_at IS NULL AND EXISTS (SELECT FROM journal j WHERE j.key = 'sweep/' || i.id || '/' || s.payment_id)) shared
+    FROM attempt a JOIN intent i ON i.id = a.intent_id JOIN registry r ON r.currency = i.currency
+      JOIN registry n ON n.currency = r.native
+    CROSS JOIN LATERAL (SELECT coalesce(sum(s.fee_units), 0) AS fee_units, coalesce(sum(s.net_units), 0) AS net_units
+      FROM sweep_share s
+      WHERE s.intent_id = i.id AND s.dropped_at IS NULL AND EXISTS (SELECT FROM journal j
+        WHERE j.key = 'sweep/' || i.id || '/' || s.payment_id)) shared
    WHERE a.network = $1 AND a.status IN ('mined', 'final') AND a.height <= $2)`;
+
+const headSql = `WITH registry AS (SELECT * FROM jsonb_to_recordset($3) AS r (currency text, decimals integer,
+  network text, native text)), ${movesSql}`;
+
+/** What the ledger has of each currency at a height, and what explains that the chain has more or less. Parameters:
+ *  network, height, the registry of currencies. */
+const sumsSql = `${headSql}
+ SELECT r.currency, trim_scale(coalesce(l.amount, 0))::text AS ledger,
+   trim_scale(coalesce(d.amount, 0) - coalesce(u.amount, 0))::text AS arriving,
+        trim_scale(coalesce(o.amount, 0) + coalesce(f.amount, 0))::text AS leaving,
+          trim_scale(coalesce(p.amount, 0))::text AS open
+   FROM registry r
+   LEFT JOIN (SELECT asset, sum(amount) AS amount FROM (
+       SELECT asset, amount FROM posting WHERE debit IN ('A:deposit', 'A:treasury', 'A:gas')
+       UNION ALL SELECT asset, -amount FROM posting WHERE credit IN ('A:deposit', 'A:treasury', 'A:gas')) a
+         GROUP BY asset) l ON l.asset = r.currency
+   LEFT JOIN (
+     SELECT currency, sum(amount) AS amount FROM deposit WHERE network = $1 AND status IN ('mined', 'confirmed')
+       AND height <= $2 AND allocation IS NULL GROUP BY 1
+   ) d ON d.currency = r.currency
+   LEFT JOIN (
+     SELECT d.currency, sum(d.amount) AS amount FROM deposit d WHERE d.network = $1
+       AND d.status NOT IN ('mined', 'confirmed')
+       AND d.allocation NOT IN ('own') AND NOT EXISTS (
+         SELECT FROM journal j WHERE j.key = 'loss/' || d.network || '/' || d.tx_id || '/' || d.out_index)
+           GROUP BY 1
+   ) u ON u.currency = r.currency
+   LEFT JOIN (SELECT currency, sum((out_units - shared_out_units) / power(10::numeric, decimals)) AS amount
+     FROM moved WHERE NOT posted GROUP BY 1) o ON o.currency = r.currency
+   LEFT JOIN (SELECT native, sum((fee_units - shared_fee_units) / power(10::numeric, native_decimals)) AS amount
+     FROM moved WHERE NOT posted GROUP BY 1) f ON f.native = r.currency
+   LEFT JOIN (SELECT i.currency, sum((o->>'units')::numeric / power(10::numeric, g.decimals)) AS amount
+                FROM intent i JOIN registry g ON g.currency = i.currency
+                  CROSS JOIN jsonb_array_elements(i.outputs) o
+               WHERE i.network = $1 AND i.status IN ('planned', 'stored', 'sent') AND o->>'units' IS NOT NULL
+                 AND NOT EXISTS (SELECT FROM address own WHERE own.network = i.network
+                   AND own.address = o->>'address') GROUP BY 1) p ON p.currency = r.currency
+  WHERE r.network = $1 ORDER BY r.currency`;
+
+/** What an account chain must hold at each address of ours. Parameters: those of the sums, and how many blocks are
+ *  recent. */
+const heldSql = `${headSql}
+ SELECT address, currency, trim_scale(sum(units))::text AS units, max(height) > $2 - $4
+   OR bool_or(own) AS recent FROM (
+   SELECT d.address, d.currency, d.amount * power(10::numeric, r.decimals) AS units, d.height,
+     d.role <> 'deposit' AS own
+     FROM deposit d JOIN registry r ON r.currency = d.currency
+    WHERE d.network = $1 AND d.status IN ('mined', 'confirmed') AND d.height <= $2
+   UNION ALL SELECT from_address, currency, -units, height, false FROM moved m
+              WHERE NOT EXISTS (SELECT FROM attempt_account c WHERE c.attempt_id = m.id)
+   UNION ALL SELECT c.address, m.currency, CASE WHEN m.units = 0 THEN 0 ELSE -c.units END, m.height, false
+               FROM attempt_account c JOIN moved m ON m.id = c.attempt_id
+   UNION ALL SELECT from_address, native, -fee_units, height, false FROM moved
+   UNION ALL SELECT a.address, r.currency, 0, 0, true FROM address a
+     JOIN registry r ON r.network = a.network
+              WHERE a.network = $1 AND a.role <> 'deposit' AND (a.key_index = 0 OR a.lane IS NOT NULL)) held
+  GROUP BY 1, 2 HAVING sum(units) <> 0 OR max(height) > $2 - $4 OR bool_or(own)`;
 
 async function snapshot(db: DataSource, adapter: ChainAdapter, depth: number): Promise<Snapshot | null> {
   const { network } = adapter;
@@ -75,59 +138,22 @@ async function snapshot(db: DataSource, adapter: ChainAdapter, depth: number): P
     if (!cursor || height === undefined || height < 0) return null;
     // On account chains a fee is known once its transaction is deep enough.
     const [unknown] = await tx.query<Array<{ n: number }>>(
-      `SELECT count(*)::int AS n FROM attempt WHERE network = $1 AND status = 'mined' AND fee_units IS NULL AND height <= $2`,
+      `SELECT count(*)::int AS n FROM attempt WHERE network = $1 AND status = 'mined' AND fee_units IS NULL
+         AND height <= $2`,
       [network, kind === 'utxo' ? -1 : height],
     );
     if (unknown!.n) return null;
-    const head = `WITH registry AS (SELECT * FROM jsonb_to_recordset($3) AS r (currency text, decimals integer, network text, native text)), ${movesSql}`;
-    const sums = await tx.query<Sums[]>(
-      `${head}
-       SELECT r.currency, trim_scale(coalesce(l.amount, 0))::text AS ledger, trim_scale(coalesce(d.amount, 0) - coalesce(u.amount, 0))::text AS arriving,
-              trim_scale(coalesce(o.amount, 0) + coalesce(f.amount, 0))::text AS leaving, trim_scale(coalesce(p.amount, 0))::text AS open
-         FROM registry r
-         LEFT JOIN (SELECT asset, sum(amount) AS amount FROM (
-             SELECT asset, amount FROM posting WHERE debit IN ('A:deposit', 'A:treasury', 'A:gas')
-             UNION ALL SELECT asset, -amount FROM posting WHERE credit IN ('A:deposit', 'A:treasury', 'A:gas')) a GROUP BY asset) l ON l.asset = r.currency
-         LEFT JOIN (
-           SELECT currency, sum(amount) AS amount FROM deposit WHERE network = $1 AND status IN ('mined', 'confirmed') AND height <= $2 AND allocation IS NULL GROUP BY 1
-         ) d ON d.currency = r.currency
-         LEFT JOIN (
-           SELECT d.currency, sum(d.amount) AS amount FROM deposit d WHERE d.network = $1 AND d.status NOT IN ('mined', 'confirmed')
-             AND d.allocation NOT IN ('own') AND NOT EXISTS (
-               SELECT FROM journal j WHERE j.key = 'loss/' || d.network || '/' || d.tx_id || '/' || d.out_index) GROUP BY 1
-         ) u ON u.currency = r.currency
-         LEFT JOIN (SELECT currency, sum((out_units - shared_out_units) / power(10::numeric, decimals)) AS amount FROM moved WHERE NOT posted GROUP BY 1) o ON o.currency = r.currency
-         LEFT JOIN (SELECT native, sum((fee_units - shared_fee_units) / power(10::numeric, native_decimals)) AS amount FROM moved WHERE NOT posted GROUP BY 1) f ON f.native = r.currency
-         LEFT JOIN (SELECT i.currency, sum((o->>'units')::numeric / power(10::numeric, g.decimals)) AS amount
-                      FROM intent i JOIN registry g ON g.currency = i.currency CROSS JOIN jsonb_array_elements(i.outputs) o
-                     WHERE i.network = $1 AND i.status IN ('planned', 'stored', 'sent') AND o->>'units' IS NOT NULL
-                       AND NOT EXISTS (SELECT FROM address own WHERE own.network = i.network AND own.address = o->>'address') GROUP BY 1) p ON p.currency = r.currency
-        WHERE r.network = $1 ORDER BY r.currency`,
-      [network, height, registry],
-    );
+    const sums = await tx.query<Sums[]>(sumsSql, [network, height, registry]);
     const places =
       kind === 'utxo'
         ? await tx.query<Place[]>(
-            `SELECT tx_id || ':' || out_index AS address, currency, trim_scale(amount * power(10::numeric, $2))::text AS units, true AS recent FROM deposit
-              WHERE network = $1 AND status IN ('mined', 'confirmed') AND spent_by_tx IS NULL AND currency IS NOT NULL AND height <= $3`,
+            `SELECT tx_id || ':' || out_index AS address, currency,
+               trim_scale(amount * power(10::numeric, $2))::text AS units, true AS recent FROM deposit
+              WHERE network = $1 AND status IN ('mined', 'confirmed') AND spent_by_tx IS NULL AND currency IS NOT NULL
+                AND height <= $3`,
             [network, assetOf(networks[network].native).decimals, height],
           )
-        : await tx.query<Place[]>(
-            `${head}
-             SELECT address, currency, trim_scale(sum(units))::text AS units, max(height) > $2 - $4 OR bool_or(own) AS recent FROM (
-               SELECT d.address, d.currency, d.amount * power(10::numeric, r.decimals) AS units, d.height, d.role <> 'deposit' AS own
-                 FROM deposit d JOIN registry r ON r.currency = d.currency
-                WHERE d.network = $1 AND d.status IN ('mined', 'confirmed') AND d.height <= $2
-               UNION ALL SELECT from_address, currency, -units, height, false FROM moved m
-                          WHERE NOT EXISTS (SELECT FROM attempt_account c WHERE c.attempt_id = m.id)
-               UNION ALL SELECT c.address, m.currency, CASE WHEN m.units = 0 THEN 0 ELSE -c.units END, m.height, false
-                           FROM attempt_account c JOIN moved m ON m.id = c.attempt_id
-               UNION ALL SELECT from_address, native, -fee_units, height, false FROM moved
-               UNION ALL SELECT a.address, r.currency, 0, 0, true FROM address a JOIN registry r ON r.network = a.network
-                          WHERE a.network = $1 AND a.role <> 'deposit' AND (a.key_index = 0 OR a.lane IS NOT NULL)) held
-              GROUP BY 1, 2 HAVING sum(units) <> 0 OR max(height) > $2 - $4 OR bool_or(own)`,
-            [network, height, registry, recentBlocks],
-          );
+        : await tx.query<Place[]>(heldSql, [network, height, registry, recentBlocks]);
     return { height, hash: cursor.hash, lastDeposit: cursor.lastDeposit, places, sums };
   });
 }
@@ -202,9 +228,9 @@ async function look(db: DataSource, adapter: ChainAdapter, depth: number): Promi
   });
 }
 
-/** Compares books and chains, asset by asset. What does not add up is looked at again after `settleMs`, and counts only where the
- *  same amount is missing both times. `unknown`: networks that could not be read now; `unclear`: assets that differed
- *  by another amount the second time, of which nothing is known. */
+/** Compares books and chains, asset by asset. What does not add up is looked at again after `settleMs`, and counts only
+ *  where the same amount is missing both times. `unknown`: networks that could not be read now; `unclear`: assets that
+ *  differed by another amount the second time, of which nothing is known. */
 export async function reconcileAssets(
   db: DataSource,
   adapters: readonly ChainAdapter[],
@@ -270,7 +296,8 @@ export const storePositions = (
       const { currency, where, ...figures } = shown;
       await tx.query(
         `INSERT INTO reconciliation (currency, height, ledger, arriving, leaving, open, chain, unexplained, details)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT (currency) DO UPDATE SET at = now(), height = EXCLUDED.height, ledger = EXCLUDED.ledger,
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT (currency) DO UPDATE SET at = now(),
+           height = EXCLUDED.height, ledger = EXCLUDED.ledger,
            arriving = EXCLUDED.arriving, leaving = EXCLUDED.leaving, open = EXCLUDED.open, chain = EXCLUDED.chain, unexplained = EXCLUDED.unexplained,
            details = EXCLUDED.details`,
         [

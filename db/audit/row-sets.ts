@@ -18,20 +18,26 @@ const registry = JSON.stringify(
     native_decimals: assets.find((other) => other.currency === networks[asset.network].native)!.decimals,
   })),
 );
-export const registrySql = `(SELECT * FROM jsonb_to_recordset('${registry}') AS r (currency text, network text, kind text, native text, decimals int, native_decimals int))`;
+export const registrySql = `(SELECT * FROM jsonb_to_recordset('${registry}') AS r (currency text, network text,
+  kind text, native text, decimals int, native_decimals int))`;
 
-/** Σ debits − Σ credits of the asset accounts on chains, by asset; of all of them with what a provider holds for us, `allAssets`. */
+/** Σ debits − Σ credits of the asset accounts on chains, by asset; of all of them with what a provider holds for us,
+ *  `allAssets`. */
 export const heldAssets = `SELECT asset, sum(amount) AS amount FROM (
     SELECT asset, amount FROM posting WHERE debit LIKE 'A:%' AND debit <> 'A:provider'
-    UNION ALL SELECT asset, -amount FROM posting WHERE credit LIKE 'A:%' AND credit <> 'A:provider') moved GROUP BY asset`;
+    UNION ALL SELECT asset, -amount FROM posting WHERE credit LIKE 'A:%' AND credit <> 'A:provider') moved
+      GROUP BY asset`;
 export const allAssets = `SELECT asset, sum(amount) AS amount FROM (
-    SELECT asset, amount FROM posting WHERE debit LIKE 'A:%' UNION ALL SELECT asset, -amount FROM posting WHERE credit LIKE 'A:%') moved GROUP BY asset`;
+    SELECT asset, amount FROM posting WHERE debit LIKE 'A:%' UNION ALL SELECT asset, -amount FROM posting
+      WHERE credit LIKE 'A:%') moved GROUP BY asset`;
 
-/** Intents whose end is in the ledger: sweeps with their payment's settlement, everything else and what was reverted when booked. */
+/** Intents whose end is in the ledger: sweeps with their payment's settlement, everything else and what was reverted
+ *  when booked. */
 export const postedIntents = `SELECT i.* FROM intent i WHERE ${isPosted('i')}`;
 
 /** The parts of batches whose payments are settled. */
-export const postedShares = `sweep_share s JOIN intent i ON i.id = s.intent_id JOIN ${registrySql} r ON r.currency = i.currency
+export const postedShares = `sweep_share s JOIN intent i ON i.id = s.intent_id
+  JOIN ${registrySql} r ON r.currency = i.currency
    WHERE s.dropped_at IS NULL AND EXISTS (SELECT FROM journal j WHERE j.key = 'sweep/' || i.id || '/' || s.payment_id)`;
 /** Rows of one kind: what each holds, what arrives, where, and how it stands. */
 const rowsOf = (kind: string, from: string): string =>
@@ -48,9 +54,11 @@ export const paid = `(${Object.entries<KindFacts>(kinds)
 
 /** Is it in force? `j`: a row of `journal`, or none. */
 const stands = (j: string): string =>
-  `(${j}.id IS NOT NULL AND (NOT EXISTS (SELECT FROM journal back WHERE back.reverses = ${j}.id) OR journal_stands(${j}.key)))`;
+  `(${j}.id IS NOT NULL AND (NOT EXISTS (SELECT FROM journal back WHERE back.reverses = ${j}.id)
+     OR journal_stands(${j}.key)))`;
 /** The end of the hold under `key` that is in force, of its two: `id`, and whether both are. */
 export const endOf = (
   key: string,
 ): string => `LEFT JOIN journal e ON e.key = ${key} || '/end' LEFT JOIN journal o ON o.key = ${key} || '/2/end'
-           CROSS JOIN LATERAL (SELECT CASE WHEN ${stands('e')} THEN e.id WHEN ${stands('o')} THEN o.id END AS id, ${stands('e')} AND ${stands('o')} AS is_double) f`;
+           CROSS JOIN LATERAL (SELECT CASE WHEN ${stands('e')} THEN e.id WHEN ${stands('o')} THEN o.id END AS id,
+             ${stands('e')} AND ${stands('o')} AS is_double) f`;

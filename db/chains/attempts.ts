@@ -16,7 +16,8 @@ export type FinalAttempt = {
 export const finalAbove = (tx: EntityManager, network: NetworkId, height: number): Promise<FinalAttempt[]> =>
   tx.query(
     `SELECT a.tx_id AS "txId", a.block_hash AS "blockHash", a.success, i.id::text AS "intentId", i.kind, i.booked
-       FROM attempt a JOIN intent i ON i.id = a.intent_id WHERE a.network = $1 AND a.height > $2 AND a.status = 'final' ORDER BY a.id`,
+       FROM attempt a JOIN intent i ON i.id = a.intent_id WHERE a.network = $1 AND a.height > $2 AND a.status = 'final'
+         ORDER BY a.id`,
     [network, height],
   );
 export type OpenAttempt = SignedMoves & {
@@ -78,12 +79,14 @@ export async function finalizeAttempts(tx: EntityManager, outcomes: readonly Out
   );
   const intents = final.map((one) => one.intent_id);
   await tx.query(
-    `UPDATE attempt SET status = 'replaced' WHERE intent_id = ANY($1::bigint[]) AND NOT id = ANY($2::bigint[]) AND status IN ('stored', 'sent')`,
+    `UPDATE attempt SET status = 'replaced' WHERE intent_id = ANY($1::bigint[]) AND NOT id = ANY($2::bigint[])
+       AND status IN ('stored', 'sent')`,
     [intents, final.map((one) => one.id)],
   );
   await tx.query(
     `UPDATE intent i SET status = e.status, updated_at = now() FROM (
-       SELECT one.id, CASE WHEN e.success THEN 'final' ELSE 'failed' END AS status FROM unnest($1::bigint[], $2::boolean[]) AS e (id, success)
+       SELECT one.id, CASE WHEN e.success THEN 'final' ELSE 'failed' END AS status
+         FROM unnest($1::bigint[], $2::boolean[]) AS e (id, success)
          JOIN intent one ON one.id = e.id ORDER BY one.id FOR UPDATE OF one) e
       WHERE i.id = e.id`,
     [intents, final.map((one) => one.success)],

@@ -19,7 +19,8 @@ export async function payingUs(db: Queryable, network: NetworkId, transfers: rea
   return [...new Set(transfers.filter((transfer) => receiverAt(transfer)).map((transfer) => transfer.txId))];
 }
 
-/** Takes the next block: deposits, our own transactions, spent coins and conflicts, with the cursor, in the caller's transaction. */
+/** Takes the next block: deposits, our own transactions, spent coins and conflicts, with the cursor, in the caller's
+ *  transaction. */
 export async function applyBlock(
   tx: EntityManager,
   network: NetworkId,
@@ -41,7 +42,8 @@ export async function applyBlock(
       `WITH taken AS (
          UPDATE attempt SET status = 'mined', block_hash = $3, height = $4, missing_at_height = NULL
           WHERE network = $1 AND tx_id = ANY($2) AND status IN ('stored', 'sent', 'replaced') RETURNING intent_id)
-       UPDATE intent SET status = 'mined', updated_at = now() WHERE id IN (SELECT intent_id FROM taken) AND status IN ('planned', 'stored', 'sent', 'dead')
+       UPDATE intent SET status = 'mined', updated_at = now() WHERE id IN (SELECT intent_id FROM taken)
+         AND status IN ('planned', 'stored', 'sent', 'dead')
         RETURNING id`,
       [network, block.txIds, block.hash, block.height],
     );
@@ -108,7 +110,8 @@ async function ourCoins(
   });
 }
 
-/** A transaction that we know nothing of spends a coin of ours: somebody else has the key, or this database is an old one. */
+/** A transaction that we know nothing of spends a coin of ours: somebody else has the key, or this database is an old
+ *  one. */
 async function noteForeignSpend(
   tx: EntityManager,
   network: NetworkId,
@@ -129,8 +132,8 @@ async function noteForeignSpend(
   await freeze(tx, coin.currency, `Coin ${coin.outpoint} was spent by ${spender}, which is not ours`);
 }
 
-/** Unconfirmed deposits that spend an outpoint which another transaction has taken are gone. `spent`: outpoints, and what
- *  takes them. */
+/** Unconfirmed deposits that spend an outpoint which another transaction has taken are gone. `spent`: outpoints, and
+ *  what takes them. */
 async function replaceConflicting(
   tx: EntityManager,
   network: NetworkId,
@@ -150,8 +153,8 @@ async function replaceConflicting(
   );
 }
 
-/** Goes back to the last block that both we and the chain know; what was above it is orphaned. Returns the journals' deposits that
- *  must be reversed by the caller: own money that had been booked as capital. */
+/** Goes back to the last block that both we and the chain know; what was above it is orphaned. Returns the journals'
+ *  deposits that must be reversed by the caller: own money that had been booked as capital. */
 export async function rewind(tx: EntityManager, network: NetworkId, from: Cursor, ancestor: Cursor): Promise<string[]> {
   await moveCursor(tx, network, from, ancestor);
   await tx.query('UPDATE chain_cursor SET head_height = $2 WHERE network = $1', [network, ancestor.height]);
@@ -173,7 +176,8 @@ export async function rewind(tx: EntityManager, network: NetworkId, from: Cursor
   );
   const dropped = await changedRows<{ intent_id: string }>(
     tx,
-    `UPDATE attempt SET status = 'sent', block_hash = NULL, height = NULL, success = NULL, fee_units = NULL, final_at = NULL
+    `UPDATE attempt SET status = 'sent', block_hash = NULL, height = NULL, success = NULL, fee_units = NULL,
+       final_at = NULL
       WHERE network = $1 AND height > $2 AND status IN ('mined', 'final') RETURNING intent_id`,
     [network, ancestor.height],
   );
@@ -183,7 +187,8 @@ export async function rewind(tx: EntityManager, network: NetworkId, from: Cursor
   ]);
   await tellOwners(tx, orphanIds);
   const waiting = await tx.query<Array<{ id: string }>>(
-    `SELECT id FROM intent WHERE network = $1 AND status NOT IN ('final', 'failed', 'dead') AND deposit_ids && $2::bigint[]`,
+    `SELECT id FROM intent WHERE network = $1 AND status NOT IN ('final', 'failed', 'dead')
+       AND deposit_ids && $2::bigint[]`,
     [network, orphanIds],
   );
   await tellSenders(tx, [...intentIds, ...waiting.map((row) => row.id)]);

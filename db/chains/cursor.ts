@@ -16,7 +16,8 @@ export async function readCursor(tx: EntityManager, network: NetworkId): Promise
 /** Where a network is followed from when it is followed for the first time. */
 export async function startCursor(tx: EntityManager, network: NetworkId, at: Cursor): Promise<void> {
   await tx.query(
-    `INSERT INTO chain_cursor (network, height, hash, head_height, scanned_through) VALUES ($1, $2, $3, $2, clock_timestamp()) ON CONFLICT DO NOTHING`,
+    `INSERT INTO chain_cursor (network, height, hash, head_height, scanned_through)
+       VALUES ($1, $2, $3, $2, clock_timestamp()) ON CONFLICT DO NOTHING`,
     [network, at.height, at.hash],
   );
   await tx.query(
@@ -30,7 +31,8 @@ export class CursorLost extends Error {}
 export async function moveCursor(tx: EntityManager, network: NetworkId, from: Cursor, to: Cursor): Promise<void> {
   const count = await changedCount(
     tx,
-    `UPDATE chain_cursor SET height = $4, hash = $5, head_height = greatest(head_height, $4), updated_at = now() WHERE network = $1 AND height = $2 AND hash = $3`,
+    `UPDATE chain_cursor SET height = $4, hash = $5, head_height = greatest(head_height, $4), updated_at = now()
+       WHERE network = $1 AND height = $2 AND hash = $3`,
     [network, from.height, from.hash, to.height, to.hash],
   );
   if (count !== 1) throw new CursorLost(`The cursor of ${network} is no longer at ${from.height}`);

@@ -46,7 +46,8 @@ const unverified = (id: string) => ({ kind: 'deposit-unverified', subject: { kin
 export async function confirmDeposit(tx: EntityManager, deposit: Maturing, amount: string): Promise<boolean> {
   const count = await changedCount(
     tx,
-    `UPDATE deposit SET status = CASE WHEN $3::numeric = 0 AND stated_amount > 0 THEN 'void' ELSE 'confirmed' END, amount = $3, confirmed_at = clock_timestamp()
+    `UPDATE deposit SET status = CASE WHEN $3::numeric = 0 AND stated_amount > 0 THEN 'void' ELSE 'confirmed' END,
+       amount = $3, confirmed_at = clock_timestamp()
       WHERE id = $1 AND status = 'mined' AND block_hash = $2`,
     [deposit.id, deposit.block_hash, amount],
   );

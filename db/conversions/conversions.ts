@@ -73,7 +73,8 @@ export const exposureOf = ({ position, limit_usd, beyond }: PositionRow, rate: s
 
 /** So long a claim may take; who made it has given up by then. */
 const claimSeconds = 20;
-export const lostSql = `(status = 'initializing' AND updated_at < clock_timestamp() - interval '${claimSeconds} seconds')`;
+export const lostSql = `(status = 'initializing'
+  AND updated_at < clock_timestamp() - interval '${claimSeconds} seconds')`;
 
 /** Gives the key back of a claim that came to nothing, as if it had never been. */
 export const dropClaim = (db: Queryable, id: string): Promise<unknown> =>
@@ -121,8 +122,8 @@ export const announceConversion = (
 ): Promise<string> => announceRecord(tx, row, type, (livemode) => viewConversion(row, livemode), before);
 
 type FreeRow = { asset: string; treasury: string; owed: string; free: string };
-/** What the treasury holds of each asset, what merchants are owed of it, and what that leaves, less what came for conversions that are not
- *  completed yet; of a frozen asset nothing. */
+/** What the treasury holds of each asset, what merchants are owed of it, and what that leaves, less what came for
+ *  conversions that are not completed yet; of a frozen asset nothing. */
 export const freeSql =
   'SELECT asset, treasury::text AS treasury, owed::text AS owed, free::text AS free FROM free_of($1::text[])';
 

@@ -7,8 +7,9 @@ import type { Queryable } from '../pricing/pricing';
 
 /** What converting from our own balance sheet leaves the platform with, and what bounds it. */
 
-/** Exact decimal strings; dollars at the newest rates, null where there is none. `position`: what was taken in by converting less what was
- *  given, either sign. `free`: what the treasury holds beyond what is owed and what came for conversions that are under way. */
+/** Exact decimal strings; dollars at the newest rates, null where there is none. `position`: what was taken in by
+ *  converting less what was given, either sign. `free`: what the treasury holds beyond what is owed and what came for
+ *  conversions that are under way. */
 export type AssetExposure = Readonly<{
   currency: Currency;
   position: string;
@@ -44,13 +45,15 @@ export async function readExposure(
   on: readonly NetworkId[],
 ): Promise<{ assets: AssetExposure[]; pairs: PairSetting[] }> {
   const rows = await db.query<Row[]>(
-    `SELECT held.*, coalesce(f.amount, 0)::text AS position, f.limit_usd::text, coalesce(f.beyond, 'off') AS beyond, r.value::text AS rate
+    `SELECT held.*, coalesce(f.amount, 0)::text AS position, f.limit_usd::text, coalesce(f.beyond, 'off') AS beyond,
+       r.value::text AS rate
        FROM (${freeSql}) held LEFT JOIN fx_position f ON f.asset = held.asset
        LEFT JOIN rate_latest r ON r.currency = held.asset AND r.fiat = 'USD' ORDER BY held.asset`,
     [assetsOn(on).map(({ currency }) => currency)],
   );
   const pairs = await db.query<PairSetting[]>(
-    `SELECT from_currency AS "fromCurrency", to_currency AS "toCurrency", mode, max_usd::text AS "maximumUsd" FROM conversion_pair ORDER BY 1, 2`,
+    `SELECT from_currency AS "fromCurrency", to_currency AS "toCurrency", mode, max_usd::text AS "maximumUsd"
+       FROM conversion_pair ORDER BY 1, 2`,
   );
   const exact = (amount: string): string => fit(amount, 18, 'down');
   return {
@@ -96,7 +99,8 @@ export async function setPair(
   const { fromCurrency, toCurrency, ...after } = pair;
   await tx.query(
     `INSERT INTO conversion_pair (from_currency, to_currency, mode, max_usd) VALUES ($1, $2, $3, $4)
-     ON CONFLICT (from_currency, to_currency) DO UPDATE SET mode = EXCLUDED.mode, max_usd = EXCLUDED.max_usd, changed_at = now()`,
+     ON CONFLICT (from_currency, to_currency) DO UPDATE SET mode = EXCLUDED.mode, max_usd = EXCLUDED.max_usd,
+       changed_at = now()`,
     [fromCurrency, toCurrency, pair.mode, pair.maximumUsd],
   );
   const target = `${fromCurrency}/${toCurrency}`;

@@ -37,7 +37,8 @@ export async function orderOf(
   const addressOf = (currency: string): Promise<string> =>
     nextTreasuryAddress(tx, { currency, conversionId: conversion.id }, codecs[assetOf(currency).network]);
   const [row] = await tx.query<SwapOrderRow[]>(
-    `INSERT INTO swap_order (conversion_id, provider, payout_address, refund_address, amount) VALUES ($1, $2, $3, $4, $5) RETURNING *`,
+    `INSERT INTO swap_order (conversion_id, provider, payout_address, refund_address, amount)
+       VALUES ($1, $2, $3, $4, $5) RETURNING *`,
     [
       conversion.id,
       provider,
@@ -75,7 +76,8 @@ export const keepOrder = (
   order: SwapOrder & { depositAddress: string },
 ): Promise<unknown> =>
   tx.query(
-    `UPDATE swap_order SET state = $2, status = $3, order_id = $4, deposit_address = $5, promised = $6, payout_tx_id = $9,
+    `UPDATE swap_order SET state = $2, status = $3, order_id = $4, deposit_address = $5, promised = $6,
+       payout_tx_id = $9,
             valid_until = coalesce($7::timestamptz, clock_timestamp() + make_interval(secs => $8)), changed_at = clock_timestamp()
       WHERE conversion_id = $1 AND order_id IS NULL`,
     [
@@ -99,7 +101,8 @@ export const giveUpOrder = (
   status: string,
 ): Promise<unknown> =>
   tx.query(
-    `UPDATE swap_order SET state = $2, status = $3, changed_at = clock_timestamp() WHERE conversion_id = $1 AND order_id IS NULL`,
+    `UPDATE swap_order SET state = $2, status = $3, changed_at = clock_timestamp() WHERE conversion_id = $1
+       AND order_id IS NULL`,
     [conversionId, state, status.slice(0, 200)],
   );
 
@@ -111,7 +114,8 @@ export const updateOrder = (
 ): Promise<unknown> =>
   tx.query(
     `UPDATE swap_order SET state = $2, status = $3, payout_tx_id = $4, changed_at = clock_timestamp()
-      WHERE conversion_id = $1 AND order_id IS NOT NULL AND (state, status, payout_tx_id) IS DISTINCT FROM ($2, $3, $4)`,
+      WHERE conversion_id = $1 AND order_id IS NOT NULL AND (state, status, payout_tx_id) IS DISTINCT FROM ($2, $3,
+        $4)`,
     [conversionId, state, status.slice(0, 200), payoutTxId],
   );
 
@@ -138,7 +142,8 @@ export async function swapFacts(tx: EntityManager, conversion: ConversionRow, or
   const deposits = await tx.query<Array<SwapArrival & { tx_id: string; address: string; status: string }>>(
     `SELECT d.id, d.currency, d.amount::text, d.tx_id, d.address, d.status FROM deposit d
        JOIN address a ON a.network = d.network AND a.address = d.address AND a.tag = d.tag
-      WHERE a.conversion_id = $1 AND NOT d.is_dust AND d.status IN ('pool', 'mined', 'confirmed') ORDER BY d.height, d.id`,
+      WHERE a.conversion_id = $1 AND NOT d.is_dust AND d.status IN ('pool', 'mined', 'confirmed') ORDER BY d.height,
+        d.id`,
     [conversion.id],
   );
   const confirmed = deposits.filter((deposit) => deposit.status === 'confirmed');
@@ -216,15 +221,19 @@ export async function conversionAt(tx: EntityManager, network: string, address: 
 export const swapPairs = (db: Queryable): Promise<SwapPair[]> =>
   db.query<SwapPair[]>(
     `SELECT from_currency AS from, to_currency AS to FROM conversion_pair WHERE mode = 'external'
-     UNION SELECT f.currency, t.currency FROM (SELECT DISTINCT currency FROM rate_latest) f CROSS JOIN (SELECT DISTINCT currency FROM rate_latest) t
-      WHERE f.currency <> t.currency AND EXISTS (SELECT FROM fx_position p WHERE p.asset IN (f.currency, t.currency) AND p.beyond = 'external' AND p.limit_usd IS NOT NULL)`,
+     UNION SELECT f.currency, t.currency FROM (SELECT DISTINCT currency FROM rate_latest) f
+       CROSS JOIN (SELECT DISTINCT currency FROM rate_latest) t
+      WHERE f.currency <> t.currency AND EXISTS (SELECT FROM fx_position p WHERE p.asset IN (f.currency, t.currency)
+        AND p.beyond = 'external' AND p.limit_usd IS NOT NULL)`,
   );
 
 export const keepSwapRate = (db: Queryable, pair: SwapPair, rate: SwapRate): Promise<unknown> =>
   db.query(
-    `INSERT INTO swap_rate (from_currency, to_currency, min_amount, max_amount, low_amount, low_output, high_amount, high_output, seconds, taken_at)
+    `INSERT INTO swap_rate (from_currency, to_currency, min_amount, max_amount, low_amount, low_output, high_amount,
+       high_output, seconds, taken_at)
      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, clock_timestamp())
-     ON CONFLICT (from_currency, to_currency) DO UPDATE SET min_amount = EXCLUDED.min_amount, max_amount = EXCLUDED.max_amount,
+     ON CONFLICT (from_currency, to_currency) DO UPDATE SET min_amount = EXCLUDED.min_amount,
+       max_amount = EXCLUDED.max_amount,
        low_amount = EXCLUDED.low_amount, low_output = EXCLUDED.low_output, high_amount = EXCLUDED.high_amount, high_output = EXCLUDED.high_output,
        seconds = EXCLUDED.seconds, taken_at = EXCLUDED.taken_at`,
     [

@@ -52,8 +52,8 @@ export const exportEntries = (db: Queryable, merchantId: string, filter: EntryFi
     entriesOf(db, merchantId, { ...filter, cursor }, size),
   );
 
-/** What a currency had at both ends of a period, and what came and went between; decimal strings. The filter's type and source
- *  choose lines, and change nothing here. */
+/** What a currency had at both ends of a period, and what came and went between; decimal strings. The filter's type and
+ *  source choose lines, and change nothing here. */
 export type StatementTotal = Readonly<{
   currency: string;
   opening: string;
@@ -80,8 +80,10 @@ export const statementOf = (
               trim_scale(coalesce(sum(amount) FILTER (WHERE NOT is_before AND amount > 0), 0))::text AS came,
               trim_scale(coalesce(sum(amount) FILTER (WHERE NOT is_before AND amount < 0), 0))::text AS went,
               trim_scale(sum(amount))::text AS closing, trim_scale(sum(reserved_change))::text AS "closingReserved"
-         FROM (SELECT asset, amount, reserved_change, $3::timestamptz IS NOT NULL AND created_at < $3 AS is_before FROM ledger_entry
-                WHERE merchant_id = $1 AND ($2::text IS NULL OR asset = $2) AND ($4::timestamptz IS NULL OR created_at < $4)) e
+         FROM (SELECT asset, amount, reserved_change, $3::timestamptz IS NOT NULL AND created_at < $3 AS is_before
+           FROM ledger_entry
+                WHERE merchant_id = $1 AND ($2::text IS NULL OR asset = $2)
+                  AND ($4::timestamptz IS NULL OR created_at < $4)) e
         GROUP BY asset ORDER BY asset`,
       [merchantId, filter.currency ?? null, filter.dateFrom ?? null, filter.dateTo ?? null],
     );

@@ -94,9 +94,9 @@ export async function reverse(tx: EntityManager, key: string): Promise<void> {
   if (last && !last.isReversed) await mirrorOf(tx, last.id);
 }
 
-/** Sees to it that `journal` is in force: posts it, or reinstates it where it stands reversed. `reverse` and `ensure` may alternate
- *  for ever, and each is safe to repeat. The caller holds the lock of the entity that the journal is about.
- *  Throws as `post` does. */
+/** Sees to it that `journal` is in force: posts it, or reinstates it where it stands reversed. `reverse` and `ensure`
+ *  may alternate for ever, and each is safe to repeat. The caller holds the lock of the entity that the journal is
+ *  about. Throws as `post` does. */
 export async function ensure(tx: EntityManager, journal: Journal): Promise<void> {
   const last = await journalState(tx, journal.key);
   if (!last?.isReversed) {
@@ -111,16 +111,19 @@ export async function ensure(tx: EntityManager, journal: Journal): Promise<void>
 /** Did the journal of this key post the same? */
 async function isKnown(tx: EntityManager, journal: Journal): Promise<boolean> {
   const [other] = await tx.query<unknown[]>(
-    `WITH known AS (SELECT p.debit, p.credit, p.asset, p.amount FROM posting p JOIN journal j ON j.id = p.journal_id WHERE j.key = $1),
-          given AS (SELECT p->>'debit', p->>'credit', p->>'asset', (p->>'amount')::numeric FROM jsonb_array_elements($2::jsonb) p)
+    `WITH known AS (SELECT p.debit, p.credit, p.asset, p.amount FROM posting p JOIN journal j ON j.id = p.journal_id
+       WHERE j.key = $1),
+          given AS (SELECT p->>'debit', p->>'credit', p->>'asset', (p->>'amount')::numeric
+            FROM jsonb_array_elements($2::jsonb) p)
      (TABLE known EXCEPT ALL TABLE given) UNION ALL (TABLE given EXCEPT ALL TABLE known)`,
     [journal.key, JSON.stringify(journal.postings)],
   );
   return !other;
 }
 
-/** `ensure` for the end of a hold. What a reorganisation takes back may end otherwise the next time: one that had arrived is reverted, or
- *  the reverse. The other end has a key of its own, and at most one of the two is in force. Throws as `post` does. */
+/** `ensure` for the end of a hold. What a reorganisation takes back may end otherwise the next time: one that had
+ *  arrived is reverted, or the reverse. The other end has a key of its own, and at most one of the two is in force.
+ *  Throws as `post` does. */
 export async function ensureEnd(tx: EntityManager, end: Journal): Promise<void> {
   const first = await journalState(tx, end.key);
   if (!first?.isReversed) return ensure(tx, end);
@@ -147,8 +150,8 @@ export async function returnGas(tx: EntityManager, holds: ReadonlyArray<Pick<Hol
   for (const { key } of charged) await reverse(tx, key);
 }
 
-/** Takes back whichever end of a hold is in force: it is held again. False where what had been given back has been spent since; then
- *  nothing changes, and operators are told. */
+/** Takes back whichever end of a hold is in force: it is held again. False where what had been given back has been
+ *  spent since; then nothing changes, and operators are told. */
 export async function reverseEnd(tx: EntityManager, hold: Pick<Hold, 'kind' | 'id'>): Promise<boolean> {
   const key = `${holdKey(hold)}/end`;
   try {
@@ -190,7 +193,8 @@ export function minedOf<From extends FeePayer>(
 /** The fees in the journals under `keys`, by key; none where there is no journal. */
 export async function bookedFees(tx: EntityManager, keys: readonly string[]): Promise<ReadonlyMap<string, string>> {
   const rows = await tx.query<Array<{ key: string; fee: string }>>(
-    `SELECT j.key, trim_scale(coalesce(sum(p.amount), 0))::text AS fee FROM journal j LEFT JOIN posting p ON p.journal_id = j.id AND p.debit = 'E:network'
+    `SELECT j.key, trim_scale(coalesce(sum(p.amount), 0))::text AS fee FROM journal j
+       LEFT JOIN posting p ON p.journal_id = j.id AND p.debit = 'E:network'
       WHERE j.key = ANY($1) GROUP BY j.key`,
     [keys],
   );
@@ -203,8 +207,8 @@ async function bookedFee(tx: EntityManager, ...keys: readonly string[]): Promise
   return fees.length ? add(...fees) : null;
 }
 
-/** A transaction that was mined again after a reorganisation may have cost more, or less, than the journals under these keys say. They
- *  stay; the difference has a journal of its own. Nothing where nothing was booked yet. */
+/** A transaction that was mined again after a reorganisation may have cost more, or less, than the journals under these
+ *  keys say. They stay; the difference has a journal of its own. Nothing where nothing was booked yet. */
 export async function bookFeeChange(tx: EntityManager, keys: string | readonly string[], mined: Mined): Promise<void> {
   const before = await bookedFee(tx, ...[keys].flat());
   if (before === null || compare(mined.chainFee, before) === 0) return;

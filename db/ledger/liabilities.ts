@@ -42,7 +42,8 @@ export const writeTree = (db: DataSource): Promise<StoredTree> =>
       for (let i = 0; i < own.length; i += 1000)
         await tx.query(
           `INSERT INTO liability_leaf (tree_id, merchant_id, currency, leaf, path)
-           SELECT $1, x->'leaf'->>'merchantId', x->'leaf'->>'currency', x->'leaf', x->'path' FROM jsonb_array_elements($2::jsonb) x`,
+           SELECT $1, x->'leaf'->>'merchantId', x->'leaf'->>'currency', x->'leaf', x->'path'
+             FROM jsonb_array_elements($2::jsonb) x`,
           [row!.id, JSON.stringify(own.slice(i, i + 1000).map((leaf, n) => ({ leaf, path: tree.paths[i + n] })))],
         );
     return { id: row!.id, root, assets, createdAt: row!.created_at };

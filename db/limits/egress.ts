@@ -6,8 +6,8 @@ import { changedRows } from '../query';
 import type { RowOf } from '../entity';
 import type { egressFreezeEntity } from './entities';
 
-/** What may leave the service: limits in US dollars, a second person above a sum, and a switch that stops it. Asked when money is
- *  taken out of a balance, and again by the signer. */
+/** What may leave the service: limits in US dollars, a second person above a sum, and a switch that stops it. Asked
+ *  when money is taken out of a balance, and again by the signer. */
 
 export type EgressKind = AdmissionName;
 /** What stands for every currency in `egress_freeze`. */
@@ -64,7 +64,8 @@ export type NewestLimits = EgressLimits & Readonly<{ activeAt: Date; createdAt: 
 /** The newest limits of a scope and when they count, also where older ones are still in the way. */
 export async function newestLimits(db: Queryable, scope: string): Promise<NewestLimits | null> {
   const [row] = await db.query<NewestLimits[]>(
-    `SELECT trim_scale(daily_usd)::text AS "dailyUsd", hourly_count AS "hourlyCount", trim_scale(approval_usd)::text AS "approvalUsd",
+    `SELECT trim_scale(daily_usd)::text AS "dailyUsd", hourly_count AS "hourlyCount",
+       trim_scale(approval_usd)::text AS "approvalUsd",
             active_at AS "activeAt", created_at AS "createdAt"
        FROM egress_limit WHERE scope = $1 ORDER BY id DESC LIMIT 1`,
     [scope],
@@ -140,14 +141,15 @@ export async function isFrozen(db: Queryable, currency: string): Promise<boolean
   return rows.length > 0;
 }
 
-/** Holds freezes off until the end of this transaction: what is looked at after it and committed is committed before the next freeze. */
+/** Holds freezes off until the end of this transaction: what is looked at after it and committed is committed before
+ *  the next freeze. */
 export const holdFreezes = (tx: EntityManager): Promise<unknown> => tx.query('SELECT hold_freezes()');
 
 export const freezes = (db: Queryable): Promise<FreezeRow[]> =>
   db.query<FreezeRow[]>('SELECT currency, reason, frozen_at FROM egress_freeze ORDER BY currency');
 
-/** Stops a currency, or everything, from leaving; the first reason stays. Whether it was not stopped before. Waits for signatures
- *  under way: once it is committed, none is. */
+/** Stops a currency, or everything, from leaving; the first reason stays. Whether it was not stopped before. Waits for
+ *  signatures under way: once it is committed, none is. */
 export async function freeze(tx: Queryable, currency: string, reason: string): Promise<boolean> {
   const rows = await tx.query<unknown[]>(
     'INSERT INTO egress_freeze (currency, reason) VALUES ($1, $2) ON CONFLICT DO NOTHING RETURNING currency',

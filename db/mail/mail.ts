@@ -19,8 +19,8 @@ async function store(tx: EntityManager, secretsKey: string, mail: Mail): Promise
   return id;
 }
 
-/** Puts a mail into the transaction that calls for it; a workflow sends it after the commit, and tries until it is taken.
- *  Returns its id. */
+/** Puts a mail into the transaction that calls for it; a workflow sends it after the commit, and tries until it is
+ *  taken. Returns its id. */
 export async function queueMail(tx: EntityManager, secretsKey: string, mail: Mail): Promise<string> {
   const id = await store(tx, secretsKey, mail);
   await requestStart(tx, { workflow: 'mail', workflowId: workflowIds.mail(id), args: [id], attributes: {} });

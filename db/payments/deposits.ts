@@ -56,7 +56,8 @@ export const unsettledDeposits = (tx: EntityManager, paymentId: string): Promise
   tx.query<DepositRow[]>(
     `SELECT ${columns} FROM deposit d
        JOIN address a ON a.network = d.network AND a.address = d.address AND a.tag = d.tag
-      WHERE (d.payment_id = $1 AND d.child_payment_id IS NULL OR d.child_payment_id = $1) AND d.allocation = 'unsettled' ORDER BY d.id`,
+      WHERE (d.payment_id = $1 AND d.child_payment_id IS NULL OR d.child_payment_id = $1) AND d.allocation = 'unsettled'
+        ORDER BY d.id`,
     [paymentId],
   );
 

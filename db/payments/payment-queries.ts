@@ -215,8 +215,8 @@ async function countAll(db: Queryable, merchantId: string, filter: PaymentFilter
   return parseInt(row!.total, 10);
 }
 
-/** One page of a merchant's payments, newest first, and how many there are in all. The ids of the page come first, from an index alone
- *  where there is one: rows that are skipped are not looked at. */
+/** One page of a merchant's payments, newest first, and how many there are in all. The ids of the page come first, from
+ *  an index alone where there is one: rows that are skipped are not looked at. */
 export async function listPayments(
   db: Queryable,
   merchantId: string,

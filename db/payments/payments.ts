@@ -38,7 +38,8 @@ export async function databaseNow(tx: EntityManager): Promise<Date> {
 export async function factsOf(tx: EntityManager, payment: PaymentRow): Promise<PaymentFacts> {
   const inherited = await inheritedParts(tx, payment.id);
   const found = await tx.query<Array<Omit<DepositFact, 'inherited'>>>(
-    `SELECT d.id, coalesce((SELECT min(t.tx_id) FROM identified_transfer t WHERE t.deposit_id = d.id), d.tx_id) AS "txId",
+    `SELECT d.id, coalesce((SELECT min(t.tx_id) FROM identified_transfer t WHERE t.deposit_id = d.id),
+       d.tx_id) AS "txId",
             d.currency, d.amount::text, d.is_dust AS "isDust", d.status, d.first_seen_at AS "firstSeenAt",
             d.allocation,
             ${rateMomentSql} AS "rateMoment", d.rated_at AS "ratedAt", d.exchange_rate::text AS "exchangeRate", d.quote_amount::text AS "quoteAmount",
@@ -160,7 +161,8 @@ async function stamp(
   const rows = await changedRows<PaymentRow>(
     tx,
     `UPDATE payment p SET status = $2, state_version = state_version + 1, updated_at = clock_timestamp(),
-            exceptions = (SELECT coalesce(array_agg(DISTINCT e ORDER BY e), '{}') FROM unnest(exceptions || $3::text[]) e)
+            exceptions = (SELECT coalesce(array_agg(DISTINCT e ORDER BY e), '{}')
+              FROM unnest(exceptions || $3::text[]) e)
             ${sets.map((set) => `, ${set}`).join('')}
       WHERE id = $1 AND status = $4 AND state_version = $5 RETURNING ${paymentColumns}`,
     [
@@ -175,9 +177,10 @@ async function stamp(
   return rows[0] ?? null;
 }
 
-/** The one way a payment changes: status and version, the timeline entry, and `announce` for its events, all in the caller's
- *  transaction. Ledger postings go between `movePayment` and `announce`, so that the merchant's counter is locked last.
- *  Throws STATE_CHANGED (retried by the caller's loop) where the row is no longer as it was read. Invariants: 1.3. */
+/** The one way a payment changes: status and version, the timeline entry, and `announce` for its events, all in the
+ *  caller's transaction. Ledger postings go between `movePayment` and `announce`, so that the merchant's counter is
+ *  locked last. Throws STATE_CHANGED (retried by the caller's loop) where the row is no longer as it was read.
+ *  Invariants: 1.3. */
 export async function movePayment(tx: EntityManager, payment: PaymentRow, move: Move): Promise<PaymentRow> {
   const moved = await stamp(tx, payment, move.to, move.patch ?? {}, move.addExceptions ?? []);
   if (!moved)

@@ -87,7 +87,8 @@ const mostAttempts = 1000;
 export async function timelineOf(db: Queryable, paymentId: string): Promise<TimelineEntry[]> {
   const [changes, attempts] = await Promise.all([
     db.query<ChangeRow[]>(
-      `SELECT c.at, c.from_status, c.to_status, c.cause, c.state_version, c.details->>'reason' AS reason, c.details->>'by' AS by, x.tx_ids, e.data,
+      `SELECT c.at, c.from_status, c.to_status, c.cause, c.state_version, c.details->>'reason' AS reason,
+         c.details->>'by' AS by, x.tx_ids, e.data,
               r.currency, r.fiat, r.value, r.taken_at, r.sources
          FROM payment_event c
          LEFT JOIN rate r ON r.id = (c.details->>'rateId')::bigint

@@ -53,8 +53,8 @@ export async function countLegs(db: Queryable, batchId: string): Promise<LegCoun
   );
 }
 
-/** The batch, locked until the transaction ends; null where there is none. Whoever changes a leg holds this lock: signing and
- *  calling back exclude each other. Lock order: batch, intent, wallet. */
+/** The batch, locked until the transaction ends; null where there is none. Whoever changes a leg holds this lock:
+ *  signing and calling back exclude each other. Lock order: batch, intent, wallet. */
 export const lockBatch = async (tx: EntityManager, id: string): Promise<BatchRow | null> =>
   (await lockBatches(tx, [id]))[0] ?? null;
 
@@ -124,15 +124,18 @@ export const unsignedOf = (
   batchId: string,
 ): Promise<Array<Pick<IntentRow, 'id' | 'kind' | 'network' | 'currency' | 'from_address'>>> =>
   tx.query(
-    `SELECT i.id, i.kind, i.network, i.currency, i.from_address FROM intent i WHERE i.owner_kind = 'payout-batch' AND i.owner_id = $1
+    `SELECT i.id, i.kind, i.network, i.currency, i.from_address FROM intent i WHERE i.owner_kind = 'payout-batch'
+       AND i.owner_id = $1
         AND i.status = 'planned' AND NOT EXISTS (
-       SELECT FROM intent g WHERE g.owner_kind = 'payout-batch' AND g.owner_id = $1 AND g.kind = 'gas' AND g.status IN ('planned', 'stored', 'sent') AND g.id < i.id
-          AND i.kind <> 'gas' AND i.network = g.network AND i.currency <> g.currency AND i.from_address = g.outputs->0->>'address') ORDER BY i.id`,
+       SELECT FROM intent g WHERE g.owner_kind = 'payout-batch' AND g.owner_id = $1 AND g.kind = 'gas'
+         AND g.status IN ('planned', 'stored', 'sent') AND g.id < i.id
+          AND i.kind <> 'gas' AND i.network = g.network AND i.currency <> g.currency
+            AND i.from_address = g.outputs->0->>'address') ORDER BY i.id`,
     [batchId],
   );
 
-/** The one way legs change: together, each one version further. Journals and events are the caller's, who holds the batch's lock.
- *  Throws where one of them is no longer as it was read. */
+/** The one way legs change: together, each one version further. Journals and events are the caller's, who holds the
+ *  batch's lock. Throws where one of them is no longer as it was read. */
 export async function moveLegs(
   tx: EntityManager,
   legs: readonly LegRow[],
@@ -145,7 +148,8 @@ export async function moveLegs(
     tx,
     `UPDATE payout_leg l SET status = $3, state_version = l.state_version + 1, updated_at = clock_timestamp()
             ${columns.map((column, index) => `, ${column} = $${index + 4}`).join('')}
-       FROM unnest($1::text[], $2::text[]) AS was (id, status) WHERE l.id = was.id AND l.status = was.status RETURNING l.*`,
+       FROM unnest($1::text[], $2::text[]) AS was (id, status) WHERE l.id = was.id AND l.status = was.status
+         RETURNING l.*`,
     [legs.map((leg) => leg.id), legs.map((leg) => leg.status), to, ...columns.map((column) => patch[column])],
   );
   if (rows.length !== legs.length) throw new Error(`Legs of payout ${legs[0]!.batch_id} have changed meanwhile`);
@@ -181,12 +185,14 @@ export async function listBatches(
   filter: BatchFilter,
   page: Page,
 ): Promise<{ items: Array<{ row: BatchRow; counts: LegCounts }>; total: number }> {
-  const where = `merchant_id = $1 AND ($2::text IS NULL OR status = $2) AND ($3::timestamptz IS NULL OR created_at >= $3)
+  const where = `merchant_id = $1 AND ($2::text IS NULL OR status = $2)
+    AND ($3::timestamptz IS NULL OR created_at >= $3)
     AND ($4::timestamptz IS NULL OR created_at < $4)
     ${filter.isHeld ? `AND b.status IN ('queued', 'processing') AND ${isHeldSql('payout-batch', 'b.id')}` : ''}`;
   const values = [merchantId, filter.status, filter.dateFrom, filter.dateTo];
   const rows = await db.query<Array<BatchRow & { leg_counts: Array<{ status: LegStatus; n: number }> }>>(
-    `SELECT b.*, (SELECT jsonb_agg(c) FROM (SELECT status, count(*) AS n FROM payout_leg l WHERE l.batch_id = b.id GROUP BY status) c) AS leg_counts
+    `SELECT b.*, (SELECT jsonb_agg(c) FROM (SELECT status, count(*) AS n FROM payout_leg l WHERE l.batch_id = b.id
+       GROUP BY status) c) AS leg_counts
        FROM payout_batch b WHERE ${where} ORDER BY created_at DESC, id DESC LIMIT $5 OFFSET $6`,
     [...values, page.limit, (page.page - 1) * page.limit],
   );

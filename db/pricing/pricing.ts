@@ -92,7 +92,8 @@ export async function rateNow(
   return priceOf(row!, asset.currency);
 }
 
-/** The same at a moment that is over: the newest rate of then; where none was fresh, the first that came after. The fee is that of now. */
+/** The same at a moment that is over: the newest rate of then; where none was fresh, the first that came after. The fee
+ *  is that of now. */
 export async function rateAt(
   db: Queryable,
   ask: Readonly<{ merchantId: string; currency: Currency; fiat: string; maxAgeSeconds: number; at: Date }>,
@@ -104,10 +105,12 @@ export async function rateAt(
         (SELECT id, value, taken_at FROM rate WHERE currency = ${currency} AND fiat = $5 AND taken_at <= $7
             AND taken_at >= $7::timestamptz - make_interval(secs => $6) ORDER BY taken_at DESC, id DESC LIMIT 1)
         UNION ALL
-        (SELECT id, value, taken_at FROM rate WHERE currency = ${currency} AND fiat = $5 AND taken_at > $7 ORDER BY taken_at, id LIMIT 1)) x
+        (SELECT id, value, taken_at FROM rate WHERE currency = ${currency} AND fiat = $5 AND taken_at > $7
+          ORDER BY taken_at, id LIMIT 1)) x
        ORDER BY x.taken_at LIMIT 1)`;
   const [row] = await db.query<PricingRow[]>(
-    `SELECT clock_timestamp() AS now, r.id::text AS rate_id, r.value::text AS rate, n.value::text AS native_rate, f.unit_price::text AS unit_price,
+    `SELECT clock_timestamp() AS now, r.id::text AS rate_id, r.value::text AS rate, n.value::text AS native_rate,
+       f.unit_price::text AS unit_price,
             true AS is_fresh, w.settlement_address, w.custody
        FROM (SELECT) one ${then('$2')} r ON true ${then('$3')} n ON true LEFT JOIN network_fee f ON f.network = $4
        LEFT JOIN merchant_wallet w ON w.merchant_id = $1 AND w.currency = $2 AND w.is_active`,

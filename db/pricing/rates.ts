@@ -14,22 +14,27 @@ export type NewRate = Readonly<{
   sources: readonly Evidence[];
 }>;
 
-/** Stores what a look at the sources found, with its evidence, and makes it what quotes use. `startedAt`: when the look began. */
+/** Stores what a look at the sources found, with its evidence, and makes it what quotes use. `startedAt`: when the look
+ *  began. */
 export async function storeLook(tx: EntityManager, startedAt: Date, rates: readonly NewRate[]): Promise<void> {
   await tx.query(
     `WITH stored AS (
        INSERT INTO rate (currency, fiat, value, sources, taken_at)
          SELECT r.currency, r.fiat, r.value, r.sources, r."takenAt"
-           FROM jsonb_to_recordset($1) AS r (currency text, fiat text, value numeric, sources jsonb, "takenAt" timestamptz)
+           FROM jsonb_to_recordset($1) AS r (currency text, fiat text, value numeric, sources jsonb,
+             "takenAt" timestamptz)
          RETURNING id, currency, fiat, value, taken_at)
-     INSERT INTO rate_latest AS l (currency, fiat, rate_id, value, taken_at) SELECT currency, fiat, id, value, taken_at FROM stored
-       ON CONFLICT (currency, fiat) DO UPDATE SET rate_id = EXCLUDED.rate_id, value = EXCLUDED.value, taken_at = EXCLUDED.taken_at
+     INSERT INTO rate_latest AS l (currency, fiat, rate_id, value, taken_at) SELECT currency, fiat, id, value, taken_at
+       FROM stored
+       ON CONFLICT (currency, fiat) DO UPDATE SET rate_id = EXCLUDED.rate_id, value = EXCLUDED.value,
+         taken_at = EXCLUDED.taken_at
         WHERE l.taken_at <= EXCLUDED.taken_at`,
     [JSON.stringify(rates)],
   );
   await tx.query(
     `INSERT INTO rate_look AS l (started_at, currencies) VALUES ($1, $2)
-     ON CONFLICT (only_one) DO UPDATE SET started_at = EXCLUDED.started_at, currencies = EXCLUDED.currencies WHERE l.started_at <= EXCLUDED.started_at`,
+     ON CONFLICT (only_one) DO UPDATE SET started_at = EXCLUDED.started_at, currencies = EXCLUDED.currencies
+       WHERE l.started_at <= EXCLUDED.started_at`,
     [startedAt, rates.filter(({ fiat }) => fiat === 'USD').map(({ currency }) => currency)],
   );
 }
@@ -65,7 +70,8 @@ export async function lookSince(db: Queryable, asked: Date): Promise<readonly st
 }
 
 const pruneBatch = 5000;
-/** Removes rates older than `days` that nothing was quoted with and no deposit counts at; evidence that was used stays for ever. */
+/** Removes rates older than `days` that nothing was quoted with and no deposit counts at; evidence that was used stays
+ *  for ever. */
 export async function pruneRates(db: Queryable, days: number): Promise<void> {
   for (;;) {
     const removed = await changedCount(

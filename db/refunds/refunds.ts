@@ -23,7 +23,8 @@ export const holdOf = (row: RefundRow) => ({
   gross: row.gross_amount,
 });
 
-/** Those of these refunds that exist, locked until the transaction ends. Lock order: payment, refund, intent, wallet. */
+/** Those of these refunds that exist, locked until the transaction ends. Lock order: payment, refund, intent,
+ *  wallet. */
 const lockRefunds = (tx: EntityManager, ids: readonly string[]): Promise<RefundRow[]> =>
   tx.query<RefundRow[]>('SELECT * FROM refund WHERE id = ANY($1) ORDER BY id FOR UPDATE', [ids]);
 
@@ -124,7 +125,8 @@ export async function listRefunds(
   page: Readonly<{ page: number; limit: number }>,
 ): Promise<{ items: ShownRefund[]; total: number }> {
   const where = `merchant_id = $1 AND ($2::text IS NULL OR payment_id = $2) AND ($3::text IS NULL OR status = $3)
-    AND ($4::text IS NULL OR currency = $4) AND ($5::timestamptz IS NULL OR created_at >= $5) AND ($6::timestamptz IS NULL OR created_at < $6)
+    AND ($4::text IS NULL OR currency = $4) AND ($5::timestamptz IS NULL OR created_at >= $5)
+      AND ($6::timestamptz IS NULL OR created_at < $6)
     ${filter.isHeld ? `AND status = 'pending' AND ${isHeldSql('refund', 'refund.id')}` : ''}`;
   const values = [
     merchantId,

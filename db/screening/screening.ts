@@ -41,7 +41,8 @@ export type TracedDeposit = Readonly<{ network: NetworkId; txId: string; index: 
 export const depositsToTrace = (db: Queryable, paymentId: string): Promise<TracedDeposit[]> =>
   db.query<TracedDeposit[]>(
     `SELECT network, tx_id AS "txId", out_index AS index FROM deposit
-      WHERE (payment_id = $1 AND child_payment_id IS NULL OR child_payment_id = $1) AND currency IS NOT NULL AND NOT is_dust
+      WHERE (payment_id = $1 AND child_payment_id IS NULL OR child_payment_id = $1) AND currency IS NOT NULL
+        AND NOT is_dust
         AND status IN ('pool', 'mined', 'confirmed') AND allocation IS DISTINCT FROM 'own' ORDER BY id`,
     [paymentId],
   );
@@ -75,8 +76,10 @@ type NewScreen = Readonly<{
 async function insertScreen(tx: EntityManager, paymentId: string, screen: NewScreen): Promise<Screen> {
   const { verdict } = screen;
   const [row] = await tx.query<ScreenRow[]>(
-    `INSERT INTO aml_screen (payment_id, cause, look, status, risk_score, risk_band, severity, categories, reason, skip_cause,
-        providers, tx_ids, matches) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) RETURNING ${columns}`,
+    `INSERT INTO aml_screen (payment_id, cause, look, status, risk_score, risk_band, severity, categories, reason,
+       skip_cause,
+        providers, tx_ids, matches) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
+          RETURNING ${columns}`,
     [
       paymentId,
       screen.cause,
@@ -96,8 +99,8 @@ async function insertScreen(tx: EntityManager, paymentId: string, screen: NewScr
   return screenOf(row!);
 }
 
-/** Asks for the screen of a payment that is being credited, or notes that none is made. In the transaction of the credit, before its
- *  event. Invariants: 3, row 11. */
+/** Asks for the screen of a payment that is being credited, or notes that none is made. In the transaction of the
+ *  credit, before its event. Invariants: 3, row 11. */
 export async function requestScreen(tx: EntityManager, payment: PaymentRow, isConfigured: boolean): Promise<void> {
   if (!isConfigured) {
     const nothing = { look: null, providers: [], txIds: payment.tx_ids, matches: [] };
@@ -123,9 +126,9 @@ function saysNothingNew({ verdict, cause, txIds }: NewScreen, last: ScreenRow): 
   return verdict.status === 'unavailable' || (cause === 'credit' && last.status !== 'unavailable');
 }
 
-/** Stores a screen with its event, one version further, and marks the payment where it is severe; whatever its status, which stays.
- *  The earlier screen of the same deposits is kept, and answered, where this one says nothing new: a credit that is asked for twice,
- *  `unavailable`, or `skipped`. Locks the payment. */
+/** Stores a screen with its event, one version further, and marks the payment where it is severe; whatever its status,
+ *  which stays. The earlier screen of the same deposits is kept, and answered, where this one says nothing new: a
+ *  credit that is asked for twice, `unavailable`, or `skipped`. Locks the payment. */
 export async function storeScreen(tx: EntityManager, paymentId: string, screen: NewScreen): Promise<Screen> {
   const payment = await lockPayment(tx, paymentId);
   const repeated = screen.look === null ? null : await screenOfLook(tx, screen.look);

@@ -1,7 +1,7 @@
 import { Client } from 'pg';
 
-/** Hears one channel of PostgreSQL's notifications. A lost connection is made again at the next wait, which counts as rung: nobody knows
- *  what was missed. */
+/** Hears one channel of PostgreSQL's notifications. A lost connection is made again at the next wait, which counts as
+ *  rung: nobody knows what was missed. */
 export class Bell {
   private client: Client | undefined;
   private isRung = false;

@@ -41,8 +41,8 @@ export type ClaimedRequest = Pick<
     start_delay_ms: number | null;
   }>;
 
-/** Takes the oldest requests that nobody holds: those that wait behind all others with `isBehind`, or the others. Two dispatchers never
- *  take the same one. */
+/** Takes the oldest requests that nobody holds: those that wait behind all others with `isBehind`, or the others. Two
+ *  dispatchers never take the same one. */
 export async function claimRequests(
   db: Pick<EntityManager, 'query'>,
   limit: number,
@@ -53,7 +53,8 @@ export async function claimRequests(
     db,
     `UPDATE temporal_request SET claimed_until = now() + make_interval(secs => $2), tries = tries + 1
       WHERE id IN (
-        SELECT id FROM temporal_request WHERE is_behind = $3 AND (claimed_until IS NULL OR claimed_until < now()) ORDER BY id LIMIT $1 FOR UPDATE SKIP LOCKED)
+        SELECT id FROM temporal_request WHERE is_behind = $3 AND (claimed_until IS NULL OR claimed_until < now())
+          ORDER BY id LIMIT $1 FOR UPDATE SKIP LOCKED)
       RETURNING id, kind, workflow, workflow_id, args, signal, attributes, tries,
                 ceil(extract(epoch FROM start_at - now()) * 1000)::float8 AS start_delay_ms`,
     [limit, holdSeconds, isBehind],
@@ -68,6 +69,7 @@ export const completeRequests = (db: Pick<EntityManager, 'query'>, ids: readonly
 /** Temporal has not: they are due again after a pause that grows with their tries, a minute at the most. */
 export const postponeRequest = (db: Pick<EntityManager, 'query'>, id: string, error: string): Promise<unknown> =>
   db.query(
-    `UPDATE temporal_request SET claimed_until = now() + make_interval(secs => least(60, power(2, least(tries, 6)) / 4)), last_error = $2 WHERE id = $1`,
+    `UPDATE temporal_request SET claimed_until = now() + make_interval(secs => least(60,
+       power(2, least(tries, 6)) / 4)), last_error = $2 WHERE id = $1`,
     [id, error],
   );

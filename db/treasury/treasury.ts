@@ -12,7 +12,8 @@ import { blockedAfterSeconds, heldUpColumn, heldUpJoins, laneOf } from './lanes'
 
 /** What our own addresses hold. Who owns it the ledger says, not the address: all of them pay for everybody. */
 
-/** The address of the platform's own on a network. Throws UPSTREAM_UNAVAILABLE before the signer has registered its keys. */
+/** The address of the platform's own on a network. Throws UPSTREAM_UNAVAILABLE before the signer has registered its
+ *  keys. */
 export async function ownAddress(tx: EntityManager, network: string, role: 'treasury' | 'gas'): Promise<string> {
   const [row] = await tx.query<Array<{ address: string }>>(
     'SELECT address FROM address WHERE network = $1 AND role = $2 AND key_index = 0',
@@ -56,7 +57,8 @@ export async function unitPriceNow(tx: Queryable, network: string): Promise<stri
   return fit(fee.unit_price, 0, 'up');
 }
 
-/** Every journal leaves a row of what it changed; this makes one of them. Whoever sums them meanwhile finds the same. */
+/** Every journal leaves a row of what it changed; this makes one of them. Whoever sums them meanwhile finds the
+ *  same. */
 export const mergeHeld = (db: Queryable): Promise<unknown> =>
   db.query(
     `WITH parts AS (DELETE FROM held_part WHERE (SELECT count(*) FROM held_part) > $1 RETURNING *)
@@ -71,7 +73,8 @@ export async function freeCoins(tx: Queryable, network: string, below: bigint | 
   const { decimals } = assetOf(networks[network as NetworkId].native);
   const rows = await tx.query<Array<{ id: string; units: string }>>(
     `SELECT d.id, trim_scale(d.amount * power(10::numeric, $2))::text AS units FROM deposit d
-      WHERE d.network = $1 AND d.role = 'treasury' AND d.status = 'confirmed' AND d.allocation IN ('own', 'capital') AND d.spent_by_tx IS NULL
+      WHERE d.network = $1 AND d.role = 'treasury' AND d.status = 'confirmed' AND d.allocation IN ('own', 'capital')
+        AND d.spent_by_tx IS NULL
         AND ($3::numeric IS NULL OR d.amount * power(10::numeric, $2) < $3)
         AND NOT EXISTS (SELECT FROM coin_lock l WHERE l.deposit_id = d.id) ORDER BY d.amount DESC, d.id LIMIT 1000`,
     [network, decimals, below === null ? null : below.toString()],
@@ -94,14 +97,17 @@ export async function treasurySources(tx: EntityManager, currency: string): Prom
        FROM address t
        LEFT JOIN LATERAL (
          SELECT sum(arrived) FILTER (WHERE currency = $2) AS arrived,
-                coalesce(sum(moved) FILTER (WHERE currency = $2), 0) + CASE WHEN $2 = $3 THEN sum(fees) ELSE 0 END AS gone
+                coalesce(sum(moved) FILTER (WHERE currency = $2), 0) + CASE WHEN $2 = $3 THEN sum(fees)
+                  ELSE 0 END AS gone
            FROM wallet_total w WHERE w.network = $1 AND w.address = t.address) d ON true
        LEFT JOIN (
-         SELECT from_address, sum(CASE WHEN currency = $2 THEN moved_units ELSE 0 END + CASE WHEN $2 = $3 THEN max_fee_units ELSE 0 END) AS open
+         SELECT from_address, sum(CASE WHEN currency = $2 THEN moved_units ELSE 0 END + CASE WHEN $2 = $3
+           THEN max_fee_units ELSE 0 END) AS open
            FROM (${openAttempts("a.network = $1 AND a.from_address IN (SELECT address FROM address WHERE network = $1 AND role = 'treasury')")}) one
           GROUP BY 1) g ON g.from_address = t.address
        LEFT JOIN (
-         SELECT i.from_address, sum(CASE WHEN i.currency = $2 THEN (SELECT sum((o->>'units')::numeric) FROM jsonb_array_elements(i.outputs) o) ELSE 0 END
+         SELECT i.from_address, sum(CASE WHEN i.currency = $2
+           THEN (SELECT sum((o->>'units')::numeric) FROM jsonb_array_elements(i.outputs) o) ELSE 0 END
                     + CASE WHEN $2 <> $3 THEN 0
                            WHEN i.currency = $3 THEN least(i.max_unit_price, 2 * n.unit_price)
                                                      * coalesce(i.gas_limit, $4::numeric)
@@ -164,7 +170,8 @@ export type Holding = Readonly<{
   taken: string;
 }>;
 
-/** What one asset is where, as the rows say: the ledger's accounts, what is owed, and each address with something on it. */
+/** What one asset is where, as the rows say: the ledger's accounts, what is owed, and each address with something on
+ *  it. */
 export type TreasuryLine = Readonly<{
   currency: string;
   accounts: Readonly<Record<string, string>>;
@@ -220,7 +227,8 @@ export async function holdings(tx: EntityManager, currency: string): Promise<Hol
               trim_scale(coalesce(sum(d.amount) FILTER (WHERE l.deposit_id IS NOT NULL), 0))::text AS taken
          FROM deposit d JOIN address a ON a.network = d.network AND a.address = d.address AND a.tag = d.tag
          LEFT JOIN coin_lock l ON l.deposit_id = d.id
-        WHERE d.network = $1 AND d.currency = $2 AND d.role = 'treasury' AND d.status = 'confirmed' AND d.spent_by_tx IS NULL
+        WHERE d.network = $1 AND d.currency = $2 AND d.role = 'treasury' AND d.status = 'confirmed'
+          AND d.spent_by_tx IS NULL
         GROUP BY d.address, d.role, a.role, a.key_index, a.lane ORDER BY sum(d.amount) DESC`,
       [network, currency],
     );

@@ -59,7 +59,8 @@ export async function planIntents(tx: EntityManager, intents: readonly NewIntent
                          payment_id, merchant_id, owner_kind, owner_id)
      SELECT kind, ref, network, currency, from_address, outputs, deposit_ids, max_unit_price, fee_budget,
             payment_id, merchant_id, owner_kind, owner_id
-       FROM ROWS FROM (jsonb_to_recordset($1::jsonb) AS (kind text, ref text, network text, currency text, from_address text, outputs jsonb,
+       FROM ROWS FROM (jsonb_to_recordset($1::jsonb) AS (kind text, ref text, network text, currency text,
+         from_address text, outputs jsonb,
          deposit_ids bigint[], max_unit_price numeric, fee_budget numeric, payment_id text, merchant_id text,
          owner_kind text, owner_id text)) WITH ORDINALITY
       ORDER BY ordinality ON CONFLICT (kind, ref) DO NOTHING RETURNING id`,
@@ -114,9 +115,11 @@ export async function intentsOf(tx: EntityManager, paymentId: string): Promise<P
   const rows = await tx.query<Array<IntentRow & { share: ShareRow | null }>>(
     `SELECT i.*, NULL::jsonb AS share FROM intent i WHERE i.payment_id = $1
      UNION ALL
-     SELECT i.*, to_jsonb(s) || jsonb_build_object('deposit_ids', s.deposit_ids::text[], 'brought_units', s.brought_units::text,
+     SELECT i.*, to_jsonb(s) || jsonb_build_object('deposit_ids', s.deposit_ids::text[], 'brought_units',
+       s.brought_units::text,
                                                    'net_units', s.net_units::text, 'fee_units', s.fee_units::text)
-       FROM sweep_share s JOIN intent i ON i.id = s.intent_id WHERE s.payment_id = $1 AND s.dropped_at IS NULL ORDER BY id`,
+       FROM sweep_share s JOIN intent i ON i.id = s.intent_id WHERE s.payment_id = $1 AND s.dropped_at IS NULL
+         ORDER BY id`,
     [paymentId],
   );
   return rows.map((row) => (row.share ? { ...row, deposit_ids: row.share.deposit_ids } : row));
@@ -132,7 +135,8 @@ export const sharesOf = (tx: EntityManager, intentId: string): Promise<ShareRow[
 export async function dropShares(tx: EntityManager, shares: readonly ShareRow[], because: string): Promise<void> {
   for (const share of shares) {
     await tx.query(
-      `UPDATE sweep_share SET dropped_at = now(), dropped_because = $3 WHERE intent_id = $1 AND payment_id = $2 AND dropped_at IS NULL`,
+      `UPDATE sweep_share SET dropped_at = now(), dropped_because = $3 WHERE intent_id = $1 AND payment_id = $2
+         AND dropped_at IS NULL`,
       [share.intent_id, share.payment_id, because],
     );
     await tx.query('DELETE FROM coin_lock WHERE intent_id = $1 AND deposit_id = ANY($2::bigint[])', [
@@ -189,24 +193,27 @@ export const openAttempts = (where: string): string =>
       AND NOT EXISTS (SELECT FROM attempt f WHERE f.intent_id = a.intent_id AND f.status = 'final')
     ORDER BY a.intent_id, a.status = 'mined' DESC, a.is_replacement, a.n DESC`;
 
-/** What an address can spend now, as a decimal string: what is confirmed there, less what our transactions took or may take. Of
- *  the attempts of an intent one counts. Reads the totals of what is final, and what is not. */
+/** What an address can spend now, as a decimal string: what is confirmed there, less what our transactions took or may
+ *  take. Of the attempts of an intent one counts. Reads the totals of what is final, and what is not. */
 export async function spendableAt(
   tx: EntityManager,
   at: Readonly<{ network: string; address: string; currency: string; native: string; exceptIntentId?: string }>,
 ): Promise<{ arrived: string; goneUnits: string }> {
   const [row] = await tx.query<Array<{ arrived: string; gone: string }>>(
     `SELECT t.arrived::text, (t.gone + coalesce((
-              SELECT sum(CASE WHEN one.currency = $3 THEN one.moved_units ELSE 0 END + CASE WHEN $3 = $4 THEN one.max_fee_units ELSE 0 END)
+              SELECT sum(CASE WHEN one.currency = $3 THEN one.moved_units ELSE 0 END + CASE WHEN $3 = $4
+                THEN one.max_fee_units ELSE 0 END)
                 FROM (${openAttempts('a.network = $1 AND a.from_address = $2 AND a.intent_id IS DISTINCT FROM $5')}) one), 0)
             + coalesce((SELECT sum(one.units)
-              FROM (SELECT DISTINCT ON (a.intent_id) c.units, a.success, i.currency FROM attempt_account c JOIN attempt a ON a.id = c.attempt_id
+              FROM (SELECT DISTINCT ON (a.intent_id) c.units, a.success, i.currency FROM attempt_account c
+                JOIN attempt a ON a.id = c.attempt_id
                       JOIN intent i ON i.id = a.intent_id
                      WHERE c.network = $1 AND c.address = $2 AND a.status <> 'replaced'
                      ORDER BY a.intent_id, a.status IN ('mined', 'final') DESC, a.n DESC) one
              WHERE one.currency = $3 AND one.success IS DISTINCT FROM false), 0))::text AS gone
        FROM (SELECT coalesce(sum(arrived) FILTER (WHERE currency = $3), 0) AS arrived,
-                    coalesce(sum(moved) FILTER (WHERE currency = $3), 0) + CASE WHEN $3 = $4 THEN coalesce(sum(fees), 0) ELSE 0 END AS gone
+                    coalesce(sum(moved) FILTER (WHERE currency = $3), 0) + CASE WHEN $3 = $4 THEN coalesce(sum(fees), 0)
+                      ELSE 0 END AS gone
                FROM wallet_total WHERE network = $1 AND address = $2) t`,
     [at.network, at.address, at.currency, at.native, at.exceptIntentId ?? null],
   );

@@ -14,8 +14,8 @@ import type { merchantWalletEntity } from './entities';
 /** A merchant's wallet: where settled funds of one currency go. Contract: 2.6, G6. */
 export type WalletRow = Readonly<RowOf<typeof merchantWalletEntity>>;
 
-/** Adds the active wallet of a currency. With `address` the merchant's own (custody external); without, the next treasury
- *  address, whose key the signer holds. Throws CURRENCY_NOT_AVAILABLE, INVALID_ADDRESS, WALLET_EXISTS, and
+/** Adds the active wallet of a currency. With `address` the merchant's own (custody external); without, the next
+ *  treasury address, whose key the signer holds. Throws CURRENCY_NOT_AVAILABLE, INVALID_ADDRESS, WALLET_EXISTS, and
  *  UPSTREAM_UNAVAILABLE while the signer has not registered its keys. */
 export async function addWallet(
   db: Pick<EntityManager, 'transaction'>,

@@ -32,7 +32,8 @@ const columns = shown.join(', ');
 /** What is on the list, newest first. */
 export const whitelistOf = (db: Queryable, merchantId: string): Promise<WhitelistRow[]> =>
   db.query<WhitelistRow[]>(
-    `SELECT ${columns} FROM whitelist_entry WHERE merchant_id = $1 AND removed_at IS NULL ORDER BY created_at DESC, id DESC`,
+    `SELECT ${columns} FROM whitelist_entry WHERE merchant_id = $1 AND removed_at IS NULL ORDER BY created_at DESC,
+       id DESC`,
     [merchantId],
   );
 
@@ -45,8 +46,10 @@ export async function addToWhitelist(
 ): Promise<WhitelistRow> {
   const wallet = entry.type === 'wallet' ? entry : null;
   const [row] = await tx.query<WhitelistRow[]>(
-    `INSERT INTO whitelist_entry (id, merchant_id, type, currency, address, destination_tag, ip, label, created_by, created_by_id, active_at)
-     SELECT $1, m.id, $3, $4, $5, $6, $7, $8, $9, $10, greatest(now() + make_interval(hours => m.whitelist_delay_hours), m.whitelist_not_before)
+    `INSERT INTO whitelist_entry (id, merchant_id, type, currency, address, destination_tag, ip, label, created_by,
+       created_by_id, active_at)
+     SELECT $1, m.id, $3, $4, $5, $6, $7, $8, $9, $10, greatest(now() + make_interval(hours => m.whitelist_delay_hours),
+       m.whitelist_not_before)
        FROM merchant m WHERE m.id = $2
      ON CONFLICT DO NOTHING RETURNING ${columns}`,
     [
@@ -83,8 +86,8 @@ export async function removeFromWhitelist(
   return row;
 }
 
-/** Whether money may go to `address` (normalised) at `now`. In a transaction the entry stays until its end: a removal waits, and one
- *  that came first is seen. */
+/** Whether money may go to `address` (normalised) at `now`. In a transaction the entry stays until its end: a removal
+ *  waits, and one that came first is seen. */
 export async function isListed(
   tx: Queryable,
   merchantId: string,
@@ -129,7 +132,8 @@ export async function unlistedAmong<One extends Payee>(tx: Queryable, payees: re
 /** Addresses and ranges that money may be sent from; none: anywhere. */
 export async function listedIps(db: Queryable, merchantId: string): Promise<string[]> {
   const rows = await db.query<Array<{ ip: string }>>(
-    `SELECT ip FROM whitelist_entry WHERE merchant_id = $1 AND type = 'ip' AND active_at <= now() AND removed_at IS NULL`,
+    `SELECT ip FROM whitelist_entry WHERE merchant_id = $1 AND type = 'ip' AND active_at <= now()
+       AND removed_at IS NULL`,
     [merchantId],
   );
   return rows.map(({ ip }) => ip);

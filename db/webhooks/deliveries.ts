@@ -81,15 +81,17 @@ export type AttemptResult = Readonly<{
   nextInMs: number | null;
 }>;
 
-/** Writes what an attempt came to, in the delivery log and on the delivery. True where it would be over without success,
- *  and was asked for again meanwhile, after it was due: a new round begins. One that waits and was asked for is due. */
+/** Writes what an attempt came to, in the delivery log and on the delivery. True where it would be over without
+ *  success, and was asked for again meanwhile, after it was due: a new round begins. One that waits and was asked for
+ *  is due. */
 export async function finishAttempt(
   tx: EntityManager,
   { id, attempts: n, due, url }: DueDelivery,
   result: AttemptResult,
 ): Promise<boolean> {
   await tx.query(
-    `INSERT INTO delivery_attempt (delivery_id, n, at, duration_ms, status_code, response_body, error) VALUES ($1, $2, $3, $4, $5, $6, $7)
+    `INSERT INTO delivery_attempt (delivery_id, n, at, duration_ms, status_code, response_body, error)
+       VALUES ($1, $2, $3, $4, $5, $6, $7)
      ON CONFLICT DO NOTHING`,
     [id, n, result.at, result.durationMs, result.statusCode, result.responseBody, result.error],
   );
@@ -178,7 +180,8 @@ const keptDays = 60;
 export async function forgetOldDeliveries(tx: Queryable, limit: number): Promise<number> {
   const [row] = await tx.query<Array<{ n: number }>>(
     `WITH old AS (
-       SELECT id FROM delivery WHERE created_at < now() - make_interval(days => $1) AND status NOT IN ('pending', 'retrying') LIMIT $2 FOR UPDATE
+       SELECT id FROM delivery WHERE created_at < now() - make_interval(days => $1)
+         AND status NOT IN ('pending', 'retrying') LIMIT $2 FOR UPDATE
      ), attempts AS (
        DELETE FROM delivery_attempt a USING old WHERE a.delivery_id = old.id
      ), deliveries AS (

@@ -29,8 +29,8 @@ export type NewEvent = Readonly<{
   openDelta: number;
 }>;
 
-/** Writes an event in its merchant's order, with its delivery, in the transaction of the change. Locks the merchant's counter: call
- *  last. Contract: G4. */
+/** Writes an event in its merchant's order, with its delivery, in the transaction of the change. Locks the merchant's
+ *  counter: call last. Contract: G4. */
 export async function emitEvent(tx: EntityManager, event: NewEvent): Promise<string> {
   const id = eventId(event.entityId, event.stateVersion, event.type);
   await tx.query('SELECT emit_event($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)', [
@@ -55,7 +55,8 @@ export async function emitEvents(
 ): Promise<void> {
   if (!events.length) return;
   await tx.query(
-    `SELECT emit_event(e->>'merchantId', e->>'id', e->>'type', e->>'entityId', (e->>'stateVersion')::integer, e->>'data', e->'previous', NULL, NULL, 0)
+    `SELECT emit_event(e->>'merchantId', e->>'id', e->>'type', e->>'entityId', (e->>'stateVersion')::integer,
+       e->>'data', e->'previous', NULL, NULL, 0)
        FROM jsonb_array_elements($1::jsonb) e`,
     [
       JSON.stringify(
@@ -71,8 +72,8 @@ const eventColumns = `e.id, e.type, e.merchant_id, e.seq::text AS seq, ${eventDa
 const isOneOf = (parameter: string): string =>
   `${parameter}::text[] && ARRAY['*', e.type, split_part(e.type, '.', 1) || '.*']`;
 
-/** A merchant's events after `after`, oldest first, and how far the merchant's count is: what is not there by then is of another
- *  type. One snapshot, and numbers are given under a lock, so nothing appears later behind a reader. */
+/** A merchant's events after `after`, oldest first, and how far the merchant's count is: what is not there by then is
+ *  of another type. One snapshot, and numbers are given under a lock, so nothing appears later behind a reader. */
 export async function eventsAfter(
   db: Queryable,
   merchantId: string,
@@ -80,7 +81,8 @@ export async function eventsAfter(
 ): Promise<{ events: EventRow[]; head: string }> {
   const rows = await db.query<Array<EventRow & { head: string }>>(
     `SELECT c.event_seq::text AS head, found.* FROM merchant_counter c LEFT JOIN LATERAL (
-        SELECT ${eventColumns} FROM event e WHERE e.merchant_id = $1 AND e.seq > $2 AND ${isOneOf('$3')} ORDER BY e.seq LIMIT $4
+        SELECT ${eventColumns} FROM event e WHERE e.merchant_id = $1 AND e.seq > $2 AND ${isOneOf('$3')}
+          ORDER BY e.seq LIMIT $4
       ) found ON true WHERE c.merchant_id = $1 ORDER BY found.seq::bigint`,
     [merchantId, after, types, limit],
   );
@@ -116,14 +118,16 @@ export async function readEvent(db: Queryable, merchantId: string, id: string): 
 /** So many events are sent again by one request, at the most. */
 export const replayLimit = 10_000;
 
-/** Sends a merchant's events of a span of time to one endpoint, again or for the first time, and returns how many. What is on its way
- *  there already goes on as it is; all of it waits behind what is new. null where there are more than `replayLimit`. */
+/** Sends a merchant's events of a span of time to one endpoint, again or for the first time, and returns how many. What
+ *  is on its way there already goes on as it is; all of it waits behind what is new. null where there are more than
+ *  `replayLimit`. */
 export async function replayEvents(
   tx: Queryable,
   endpoint: Readonly<{ id: string; merchantId: string; url: string }>,
   { since, until, types }: Readonly<{ since: Date; until: Date; types: readonly string[] }>,
 ): Promise<number | null> {
-  const wanted = `SELECT e.id FROM event e WHERE e.merchant_id = $1::char(24) AND e.created_at >= $2 AND e.created_at < $3 AND ${isOneOf('$4')}
+  const wanted = `SELECT e.id FROM event e WHERE e.merchant_id = $1::char(24) AND e.created_at >= $2
+    AND e.created_at < $3 AND ${isOneOf('$4')}
     AND e.type <> 'webhook.test'`;
   const span = [endpoint.merchantId, since, until, types];
   const [all] = await tx.query<Array<{ n: number }>>(
@@ -134,7 +138,8 @@ export async function replayEvents(
   const [sent] = await tx.query<Array<{ n: number; pg_notify: string }>>(
     `WITH again AS (
        INSERT INTO delivery (id, event_id, merchant_id, endpoint, url, next_attempt_at)
-         SELECT left(encode(sha256(convert_to('delivery/' || e.id || '/' || $5::text, 'UTF8')), 'hex'), 24), e.id, $1::char(24), $5, $6, now()
+         SELECT left(encode(sha256(convert_to('delivery/' || e.id || '/' || $5::text, 'UTF8')), 'hex'), 24), e.id,
+           $1::char(24), $5, $6, now()
            FROM (${wanted} ORDER BY e.seq) e
          ON CONFLICT (event_id, endpoint) DO UPDATE
            SET status = 'pending', attempts_before = delivery.attempts, next_attempt_at = now(), updated_at = now()

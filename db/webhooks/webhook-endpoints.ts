@@ -13,7 +13,8 @@ import { changedCount, changedRows } from '../query';
 import { seal } from '../sealing';
 import { adminEmails } from '../access/users';
 
-/** Where a merchant wants events sent. Rows of an endpoint are locked after those of its deliveries and before the merchant's counter. */
+/** Where a merchant wants events sent. Rows of an endpoint are locked after those of its deliveries and before the
+ *  merchant's counter. */
 
 const columns =
   'id, merchant_id, url, enabled_events, description, is_active, disabled_reason, created_at, version' as const;
@@ -34,7 +35,8 @@ export async function createEndpoint(
   if (held!.n >= endpointLimit) throw new DomainError('TOO_MANY_ENDPOINTS');
   const secret = newSecret();
   const [row] = await tx.query<EndpointRow[]>(
-    `INSERT INTO webhook_endpoint (id, merchant_id, url, enabled_events, description, secret_sealed) VALUES ($1, $2, $3, $4, $5, $6)
+    `INSERT INTO webhook_endpoint (id, merchant_id, url, enabled_events, description, secret_sealed)
+       VALUES ($1, $2, $3, $4, $5, $6)
      RETURNING ${columns}`,
     [newId(), merchantId, endpoint.url, endpoint.enabledEvents, endpoint.description, seal(secretsKey, secret)],
   );
@@ -73,8 +75,8 @@ export async function readEndpoint(
   return row;
 }
 
-/** Changes an endpoint that the caller has locked. Another address, or switching it on again, is a new start: earlier failures count
- *  no more. */
+/** Changes an endpoint that the caller has locked. Another address, or switching it on again, is a new start: earlier
+ *  failures count no more. */
 export async function changeEndpoint(
   tx: Queryable,
   id: string,
@@ -97,7 +99,8 @@ export async function changeEndpoint(
   return row!;
 }
 
-/** Forgets an endpoint; what was on its way there is cancelled, and stays in the log. Throws WEBHOOK_ENDPOINT_NOT_FOUND. */
+/** Forgets an endpoint; what was on its way there is cancelled, and stays in the log. Throws
+ *  WEBHOOK_ENDPOINT_NOT_FOUND. */
 export async function deleteEndpoint(tx: Queryable, merchantId: string, id: string): Promise<void> {
   await tx.query(
     `UPDATE delivery SET status = 'cancelled', next_attempt_at = NULL, updated_at = now()
@@ -111,7 +114,8 @@ export async function deleteEndpoint(tx: Queryable, merchantId: string, id: stri
   if (!count) throw new DomainError('WEBHOOK_ENDPOINT_NOT_FOUND');
 }
 
-/** A new secret; the one before signs too for another day, the one before that no more. Throws WEBHOOK_ENDPOINT_NOT_FOUND. */
+/** A new secret; the one before signs too for another day, the one before that no more. Throws
+ *  WEBHOOK_ENDPOINT_NOT_FOUND. */
 export async function rotateEndpointSecret(
   tx: Queryable,
   secretsKey: string,
@@ -121,7 +125,8 @@ export async function rotateEndpointSecret(
   const secret = newSecret();
   const [row] = await changedRows<EndpointRow & { previous_secret_until: Date }>(
     tx,
-    `UPDATE webhook_endpoint SET previous_secret_sealed = secret_sealed, previous_secret_until = now() + make_interval(hours => $4),
+    `UPDATE webhook_endpoint SET previous_secret_sealed = secret_sealed,
+       previous_secret_until = now() + make_interval(hours => $4),
        secret_sealed = $3, updated_at = now()
       WHERE id = $1 AND merchant_id = $2 RETURNING ${columns}, previous_secret_until`,
     [id, merchantId, seal(secretsKey, secret), oldSecretHours],
@@ -154,12 +159,13 @@ async function emitAbout(
   });
 }
 
-/** `webhook.test`, for this endpoint alone; its event id. `type`: what a receiver of such events wants to see an example of. The
- *  example is the newest such event's data, where there is one among the last thousand. */
+/** `webhook.test`, for this endpoint alone; its event id. `type`: what a receiver of such events wants to see an
+ *  example of. The example is the newest such event's data, where there is one among the last thousand. */
 export async function emitTest(tx: EntityManager, endpoint: EndpointRow, type: string | null): Promise<string> {
   const [example] = type
     ? await tx.query<Array<{ data: string }>>(
-        `SELECT data::text FROM (SELECT type, data, seq FROM event WHERE merchant_id = $1 ORDER BY seq DESC LIMIT 1000) newest
+        `SELECT data::text FROM (SELECT type, data, seq FROM event WHERE merchant_id = $1
+           ORDER BY seq DESC LIMIT 1000) newest
           WHERE type = $2 ORDER BY seq DESC LIMIT 1`,
         [endpoint.merchant_id, type],
       )
@@ -173,8 +179,8 @@ export async function emitTest(tx: EntityManager, endpoint: EndpointRow, type: s
 export const noteSuccess = (tx: Queryable, id: string): Promise<unknown> =>
   tx.query('UPDATE webhook_endpoint SET failing_since = NULL WHERE id = $1 AND failing_since IS NOT NULL', [id]);
 
-/** Notes that an attempt at `url` failed, and switches the endpoint off where that was one too many: at once where it says that it is
- *  gone, else after `limitMs` of failures. Admins get mail, the merchant's other endpoints an event. */
+/** Notes that an attempt at `url` failed, and switches the endpoint off where that was one too many: at once where it
+ *  says that it is gone, else after `limitMs` of failures. Admins get mail, the merchant's other endpoints an event. */
 export async function noteFailure(
   tx: EntityManager,
   secretsKey: string,
@@ -187,8 +193,10 @@ export async function noteFailure(
   );
   const [row] = await changedRows<EndpointRow>(
     tx,
-    `UPDATE webhook_endpoint SET is_active = false, disabled_reason = CASE WHEN $3 THEN 'gone' ELSE 'failing' END, updated_at = now()
-      WHERE id = $1 AND url = $2 AND is_active AND ($3 OR failing_since < now() - make_interval(secs => $4::float8 / 1000))
+    `UPDATE webhook_endpoint SET is_active = false, disabled_reason = CASE WHEN $3 THEN 'gone' ELSE 'failing' END,
+       updated_at = now()
+      WHERE id = $1 AND url = $2 AND is_active
+        AND ($3 OR failing_since < now() - make_interval(secs => $4::float8 / 1000))
       RETURNING ${columns}`,
     [id, url, isGone, limitMs],
   );

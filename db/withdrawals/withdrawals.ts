@@ -25,7 +25,8 @@ export const holdOf = (row: WithdrawalRow) => ({
 });
 
 /** With the depth of its transaction, which counts from the block it is in, and what keeps it from being signed. */
-export const shown = `w.*, coalesce((SELECT greatest(0, c.height - a.height + 1)::int FROM attempt a JOIN chain_cursor c ON c.network = a.network
+export const shown = `w.*, coalesce((SELECT greatest(0, c.height - a.height + 1)::int FROM attempt a
+  JOIN chain_cursor c ON c.network = a.network
   WHERE a.network = w.network AND a.tx_id = w.tx_id AND a.height IS NOT NULL), 0) AS confirmations,
   (SELECT i.waits_for FROM intent i
     WHERE i.kind = 'withdrawal' AND i.ref = w.id AND i.status = 'planned') AS waits_for`;

@@ -1,8 +1,8 @@
 import { mayCall, type FactorAction, type Holder, type May, type Rights, type Scope } from './access';
 import type { RateClass } from './rate-limits';
 
-/** `factor`: the action for which a session must bring a fresh second factor in the body; keys have none. `noMerchant`: what is told to
- *  who belongs to no merchant, where it is not NO_MERCHANT_CONTEXT. */
+/** `factor`: the action for which a session must bring a fresh second factor in the body; keys have none. `noMerchant`:
+ *  what is told to who belongs to no merchant, where it is not NO_MERCHANT_CONTEXT. */
 export type Access = Readonly<{
   may: May;
   rate: RateClass | 'none';
@@ -27,8 +27,8 @@ const readEvents = { key: 'events:read', session: 'webhooks:view' } as const;
 /** Dashboard only: a secret key is refused like a token that is none. */
 const onlySession = <P extends Rights['session']>(session: P) => ({ key: null, session }) as const;
 
-/** Every route there is, by its name: who may call it, how often, and with which second factor. The guard reads nothing else.
- *  A route that is not here does not compile. Contract: 5.3, 8. */
+/** Every route there is, by its name: who may call it, how often, and with which second factor. The guard reads nothing
+ *  else. A route that is not here does not compile. Contract: 5.3, 8. */
 export const access = {
   createPayment: { may: createPayments, rate: 'standard' },
   listPayments: { may: readPayments, rate: 'standard' },

@@ -60,8 +60,8 @@ export function holds(user: Holder, permission: Permission): boolean {
 export const beyond = (giver: Holder, wanted: readonly Permission[]): Permission[] =>
   wanted.filter((permission) => !holds(giver, permission));
 
-/** What some members of a merchant may call: `key`: with a secret key of this scope (null: with no key at all); `session`: in a session
- *  with this permission, or with `or`. */
+/** What some members of a merchant may call: `key`: with a secret key of this scope (null: with no key at all);
+ *  `session`: in a session with this permission, or with `or`. */
 export type Rights = Readonly<{ key: Scope | null; session: Permission; or?: Permission }>;
 /** Who a route serves: everyone; pages with a publishable key; those with rights; anyone signed in; operators. */
 export type May = 'public' | 'publishable' | 'user' | 'super_admin' | Rights;

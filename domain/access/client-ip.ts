@@ -29,7 +29,8 @@ export function isListed(address: string, entries: readonly string[]): boolean {
   });
 }
 
-/** The address of the caller: the socket's, unless it is a believed proxy's. A checkout's entry is the payer, and the last that counts. */
+/** The address of the caller: the socket's, unless it is a believed proxy's. A checkout's entry is the payer, and the
+ *  last that counts. */
 export function clientIp({ socket, headers }: Origin, { proxyCount, checkoutIps }: ForwardingRules): string {
   const forwarded = String(headers['x-forwarded-for'] ?? '')
     .split(',')

@@ -1,7 +1,7 @@
 import ipaddr from 'ipaddr.js';
 
-/** An address or CIDR range in its one spelling (host bits cut, v4 in v6 as v4, a range of one as an address), or null: odd
- *  spellings (`127.1`, `0x7f.1`, zones, blanks) and ranges that hold everything are none. */
+/** An address or CIDR range in its one spelling (host bits cut, v4 in v6 as v4, a range of one as an address), or null:
+ *  odd spellings (`127.1`, `0x7f.1`, zones, blanks) and ranges that hold everything are none. */
 export function normaliseRange(text: string): string | null {
   const [address, bits, ...rest] = text.split('/');
   const isV4 = ipaddr.IPv4.isValidFourPartDecimal(address!);

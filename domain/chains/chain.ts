@@ -1,7 +1,8 @@
 import type { Currency, NetworkId } from './assets';
 import type { NodeSync } from './freshness';
 
-/** Amounts are `bigint` in base units (satoshi, wei, token units) in this file and in the adapters, and nowhere else. */
+/** Amounts are `bigint` in base units (satoshi, wei, token units) in this file and in the adapters, and nowhere
+ *  else. */
 
 /** An account-level extended public key; children are derived as `<branch>/<index>`. Never a private key. */
 type ExtendedPublicKey = string;
@@ -14,10 +15,10 @@ export type KeyRole = (typeof keyRoles)[number];
  *  the database begins a new branch, so that no index repeats; absent: the first, 0. */
 export type KeyPath = Readonly<{ role: KeyRole; index: number; branch?: number }>;
 
-/** One movement of value that a block or the mempool shows.
- *  UTXO: one per output, `index` = vout. EVM: token transfer, `index` = position of the log in its transaction's receipt, which no
- *  reorganisation changes; native value of the transaction itself, `index` = -1; native value moved by a contract inside the
- *  transaction, `index` = -(2 + position of the call in the trace), so that all are distinct and repeatable. */
+/** One movement of value that a block or the mempool shows. UTXO: one per output, `index` = vout. EVM: token transfer,
+ *  `index` = position of the log in its transaction's receipt, which no reorganisation changes; native value of the
+ *  transaction itself, `index` = -1; native value moved by a contract inside the transaction, `index` = -(2 + position
+ *  of the call in the trace), so that all are distinct and repeatable. */
 export type Transfer = Readonly<{
   txId: string;
   index: number;
@@ -72,11 +73,11 @@ export type Sighting =
   | { state: 'pool' }
   | { state: 'unknown' };
 
-/** What a node said to a broadcast. `known`: it had it; some nodes take it again, `accepted`. `conflict`: nonce too low,
- *  a replacement that pays too little, missing or spent inputs; look up every attempt of ours before any further step.
- *  `refused`: the node does not take it now, for its fee, for want of funds, or for a reason of its own (`other`: a full
- *  pool, an error inside), which says nothing of nonce or inputs. Throws only where the outcome is unknown (time-out,
- *  5xx, cut connection). */
+/** What a node said to a broadcast. `known`: it had it; some nodes take it again, `accepted`. `conflict`: nonce too
+ *  low, a replacement that pays too little, missing or spent inputs; look up every attempt of ours before any further
+ *  step. `refused`: the node does not take it now, for its fee, for want of funds, or for a reason of its own (`other`:
+ *  a full pool, an error inside), which says nothing of nonce or inputs. Throws only where the outcome is unknown
+ *  (time-out, 5xx, cut connection). */
 export type BroadcastAnswer =
   | { outcome: 'accepted' }
   | { outcome: 'known' }
@@ -114,10 +115,11 @@ export type TransactionPlan =
       tag?: string;
       /** Native value in wei. */
       value: bigint;
-      /** A token transfer: the registry's contract is called with transfer(to, units), and the transaction's value is 0. */
+      /** A token transfer: the registry's contract is called with transfer(to, units), and the transaction's value is
+       *  0. */
       token?: { currency: Currency; to: string; units: bigint };
-      /** Tokens of many accounts of ours, moved to one address by the sweeper: each account delegates to it in this very
-       *  transaction, with its own next nonce. An account with 0 units delegates and moves nothing. */
+      /** Tokens of many accounts of ours, moved to one address by the sweeper: each account delegates to it in this
+       *  very transaction, with its own next nonce. An account with 0 units delegates and moves nothing. */
       batch?: {
         currency: Currency;
         to: string;
@@ -146,15 +148,16 @@ export interface ChainCodec {
   readonly network: NetworkId;
   /** The same branch and index, the same address. Normalised: what `normalise` returns. */
   derive(account: ExtendedPublicKey, index: number, branch?: number): string;
-  /** The one spelling that is stored and compared (bech32 lower case, EIP-55 checksum), or null where it is no address of
-   *  this network: wrong chain, wrong checksum, zero address, a registered token's contract. */
+  /** The one spelling that is stored and compared (bech32 lower case, EIP-55 checksum), or null where it is no address
+   *  of this network: wrong chain, wrong checksum, zero address, a registered token's contract. */
   normalise(address: string): string | null;
   /** Of an address of a kind that the network has and we cannot pay: why not, for the person who gave it. null:
    *  nothing is known against it. `normalise` answers null for such an address. */
   refusalOf(address: string): string | null;
   /** Account-level extended public key of `role`, from the seed. Only the signer can call it with a seed. */
   extendedKey(seed: Uint8Array, role: KeyRole): ExtendedPublicKey;
-  /** Deterministic signature over `plan`. Throws PLAN_UNBALANCED, KEY_MISMATCH (the key does not give the stated address). */
+  /** Deterministic signature over `plan`. Throws PLAN_UNBALANCED, KEY_MISMATCH (the key does not give the stated
+   *  address). */
   sign(seed: Uint8Array, plan: TransactionPlan): SignedTransaction;
   /** Virtual bytes or gas of a plan of this shape: UTXO by inputs and outputs, EVM by asset. */
   sizeOf(shape: { inputs: number; outputs: number; currency: Currency }): bigint;
@@ -192,22 +195,25 @@ export interface ChainNode {
   /** Reads the unconfirmed transactions whose ids are not in `known`, for `mostMs` at the most. Networks without a
    *  readable mempool answer with nothing. */
   readMempool(known: Pick<ReadonlySet<string>, 'has'>, mostMs?: number): Promise<PoolLook>;
-  /** Unix seconds since when the node has had each of these unconfirmed transactions; without those it knows nothing of. */
+  /** Unix seconds since when the node has had each of these unconfirmed transactions; without those it knows nothing
+   *  of. */
   pooledSince(txIds: readonly string[]): Promise<ReadonlyMap<string, number>>;
   lookUp(txId: string): Promise<Sighting>;
-  /** Second look before credit: the transfer again, from the block with this hash (not height), receipt success included;
-   *  null where that block is not canonical or the transfer, with this tag or without one, is not in it.
+  /** Second look before credit: the transfer again, from the block with this hash (not height), receipt success
+   *  included; null where that block is not canonical or the transfer, with this tag or without one, is not in it.
    *  `untraceable`: its transaction succeeded in that block, and nobody can tell what it moved inside; the balance
    *  can. */
   verify(
     transfer: { txId: string; index: number; to: string; tag?: string; currency: Currency },
     blockHash: string,
   ): Promise<bigint | null | 'untraceable'>;
-  /** Addresses that the value of a transfer came from, each once: of every output that its transaction spends, or who sent it (a
-   *  token's own sender, which may be another than the transaction's). A source that has no address stands as its script, like `to` of
-   *  a transfer. Empty where the transaction is unknown or nobody sent it (a block's reward, a token's creation). */
+  /** Addresses that the value of a transfer came from, each once: of every output that its transaction spends, or who
+   *  sent it (a token's own sender, which may be another than the transaction's). A source that has no address stands
+   *  as its script, like `to` of a transfer. Empty where the transaction is unknown or nobody sent it (a block's
+   *  reward, a token's creation). */
   sources(transfer: { txId: string; index: number }): Promise<string[]>;
-  /** Holding of `currency` at `address` as of the block with `height`; UTXO networks answer null (their outputs tell). */
+  /** Holding of `currency` at `address` as of the block with `height`; UTXO networks answer null (their outputs
+   *  tell). */
   holding(address: string, currency: Currency, height: number): Promise<bigint | null>;
   /** UTXO: is this output there and unspent, in the chain (mempool spends ignored)? Account chains answer null. */
   unspent(txId: string, vout: number): Promise<boolean | null>;

@@ -94,8 +94,8 @@ export type ConversionQuote = ConversionAsk &
     estimatedSeconds: number | null;
   }>;
 
-/** What an execution elsewhere would bring. `providerFee`: what it costs, in the source currency; it is charged with the commission.
- *  `toAmount`: the least that arrives for the net. */
+/** What an execution elsewhere would bring. `providerFee`: what it costs, in the source currency; it is charged with
+ *  the commission. `toAmount`: the least that arrives for the net. */
 export type ExternalTerms = Readonly<{
   providerFee: string;
   toAmount: string;
@@ -107,7 +107,8 @@ export type ExternalTerms = Readonly<{
 /** Units of the target per unit of the source, rounded down. */
 const crossRate = (rates: UsdRates): string => divide(rates.from, rates.to, 24, 'down');
 
-/** Commission on a source amount: the base share or the floor, the larger, rounded up to the currency's own decimals. */
+/** Commission on a source amount: the base share or the floor, the larger, rounded up to the currency's own
+ *  decimals. */
 export function commissionOf(fromAmount: string, currency: Currency, usdRate: string): string {
   const { decimals } = assetOf(currency);
   const floor = divide(floorUsd(currency), usdRate, decimals, 'up');
@@ -139,7 +140,8 @@ export function priceInternal(ask: ConversionAsk, rates: UsdRates): ConversionQu
   };
 }
 
-/** The quote of an execution elsewhere: its rate is what arrives at least for what is sent. null: it costs all of it. */
+/** The quote of an execution elsewhere: its rate is what arrives at least for what is sent. null: it costs all of
+ *  it. */
 export function priceExternal(ask: ConversionAsk, rates: UsdRates, terms: ExternalTerms): ConversionQuote | null {
   const { decimals } = assetOf(ask.fromCurrency);
   const fromAmount = fit(ask.fromAmount, decimals, 'down');
@@ -201,8 +203,8 @@ const isBeyond = (then: string, now: string): boolean =>
 /** What the caller accepted. */
 export type Accepted = Readonly<{ rate?: string; toAmount?: string }>;
 
-/** By how many percent a fresh quote is off what was accepted; null where it is within the tolerance. The rate counts both ways, the
- *  output only where it fell short. Contract: 4.4, drift guards 1 and 2. */
+/** By how many percent a fresh quote is off what was accepted; null where it is within the tolerance. The rate counts
+ *  both ways, the output only where it fell short. Contract: 4.4, drift guards 1 and 2. */
 export function driftOf(accepted: Accepted, fresh: Pick<ConversionQuote, 'exchangeRate' | 'toAmount'>): string | null {
   if (accepted.rate !== undefined && isBeyond(accepted.rate, fresh.exchangeRate))
     return movedPct(accepted.rate, fresh.exchangeRate);
@@ -283,8 +285,8 @@ export const viewConversion = (row: ConversionRow, livemode: boolean) => {
 
 /** What the platform would hold of an asset by converting, in dollars, either sign, and how far that may go. */
 export type Exposure = Readonly<{ positionUsd: string; limitUsd: string | null; beyond: 'external' | 'off' }>;
-/** Whether a conversion would leave a position beyond its limit that it makes larger: long in what is taken in, short in what is
- *  given. */
+/** Whether a conversion would leave a position beyond its limit that it makes larger: long in what is taken in, short
+ *  in what is given. */
 export const isTooLong = ({ positionUsd, limitUsd }: Exposure): boolean =>
   limitUsd !== null && compare(positionUsd, limitUsd) > 0;
 export const isTooShort = ({ positionUsd, limitUsd }: Exposure): boolean =>

@@ -20,8 +20,9 @@ export type SwapEstimate = Readonly<{
 /** Least and most that a provider takes; `max` null: it names none. */
 export type SwapRange = Readonly<{ min: string; max: string | null }>;
 
-/** waiting: for our deposit. working: it has it. finished: it says that it has paid out. failed: it keeps it for now. refunded: it says
- *  that it has sent it back. expired: no deposit came in time. unknown: a status that we do not know. */
+/** waiting: for our deposit. working: it has it. finished: it says that it has paid out. failed: it keeps it for now.
+ *  refunded: it says that it has sent it back. expired: no deposit came in time. unknown: a status that we do not
+ *  know. */
 const swapStates = ['waiting', 'working', 'finished', 'failed', 'refunded', 'expired', 'unknown'] as const;
 export type SwapState = (typeof swapStates)[number];
 
@@ -50,7 +51,8 @@ export type SwapOrder = Readonly<{
 export type NewSwapOrder = SwapPair &
   Readonly<{ conversionId: string; rateId: string; fromAmount: string; payoutAddress: string; refundAddress: string }>;
 
-/** The provider has answered that it will not: asking again in the same words is of no use. `code`: the provider's, for operators. */
+/** The provider has answered that it will not: asking again in the same words is of no use. `code`: the provider's, for
+ *  operators. */
 export class SwapRefused extends Error {
   constructor(
     readonly code: string,
@@ -76,12 +78,13 @@ export interface SwapProvider {
   readOrder(id: string): Promise<SwapOrder>;
 }
 
-/** What the price may worsen, in percent, between a quote and its order: the least output of a quote is so much below what the provider
- *  would give. */
+/** What the price may worsen, in percent, between a quote and its order: the least output of a quote is so much below
+ *  what the provider would give. */
 export const priceProtectionPct = '0.5';
 const protectedShare = subtract('1', divide(priceProtectionPct, '100', 12, 'up'));
 
-/** What a provider gave for two amounts a while ago: it charges a share, and a fee for paying out, so that two points tell the rest. */
+/** What a provider gave for two amounts a while ago: it charges a share, and a fee for paying out, so that two points
+ *  tell the rest. */
 export type SwapRate = Readonly<{
   min: string;
   max: string | null;
@@ -90,8 +93,8 @@ export type SwapRate = Readonly<{
   seconds: number | null;
 }>;
 
-/** The least that a provider shall pay out for `net`: on the line through the two points, less the protection band, rounded down.
- *  null: nothing. */
+/** The least that a provider shall pay out for `net`: on the line through the two points, less the protection band,
+ *  rounded down. null: nothing. */
 export function leastOutput(rate: SwapRate, net: string, decimals: number): string | null {
   const { low, high } = rate;
   const span = subtract(high.fromAmount, low.fromAmount);
@@ -134,8 +137,9 @@ export type SwapFacts = Readonly<{
 
 export type SwapIncident =
   `swap-${'contradiction' | 'wrong-asset' | 'surplus' | 'unknown' | 'expired' | 'silent' | 'reorged'}`;
-/** order: make one. fund: send our deposit. drop: nobody has signed our deposit; forget its plan, and look again. complete: credit these
- *  deposits. fail: credit back. wait: look again. end: nothing more to do. `incident`: people have to know. */
+/** order: make one. fund: send our deposit. drop: nobody has signed our deposit; forget its plan, and look again.
+ *  complete: credit these deposits. fail: credit back. wait: look again. end: nothing more to do. `incident`: people
+ *  have to know. */
 export type SwapStep = Readonly<
   { incident?: SwapIncident } & (
     | { do: 'order' | 'fund' | 'drop' | 'end' }
@@ -152,9 +156,9 @@ export const swapMessages = {
   failed: 'The conversion could not be completed; the full amount is back in the balance',
 } as const;
 
-/** What an external conversion does next. The first final answer wins: enough money at our address, or a provider that will not pay.
- *  What comes after it credits nobody and is an incident. Nothing goes back to the balance while our deposit may still leave, or while
- *  something is on its way to us. Contract: 3.2; Ledger: J10, J11. */
+/** What an external conversion does next. The first final answer wins: enough money at our address, or a provider that
+ *  will not pay. What comes after it credits nobody and is an incident. Nothing goes back to the balance while our
+ *  deposit may still leave, or while something is on its way to us. Contract: 3.2; Ledger: J10, J11. */
 export function nextSwapStep(facts: SwapFacts): SwapStep {
   const step = facts.status === 'processing' ? nextStepOfOpen(facts) : nextStepOfEnded(facts);
   return step.do === 'wait' && facts.isSilent && !step.incident ? { ...step, incident: 'swap-silent' } : step;
@@ -163,7 +167,8 @@ export function nextSwapStep(facts: SwapFacts): SwapStep {
 function nextStepOfOpen(facts: SwapFacts): SwapStep {
   const { order, funding } = facts;
   const right = facts.arrived.filter((one) => one.currency === facts.toCurrency);
-  // Anybody may send a little to the address: less than was accepted is credited only with what the provider says it paid.
+  // Anybody may send a little to the address: less than was accepted is credited only with what the provider says it
+  // paid.
   const isAll = order === 'finished' && facts.isPaidOut && !facts.isComing;
   const enough = firstEnough(right, facts.minimum) ?? (isAll ? right : null);
   if (enough)

@@ -112,7 +112,8 @@ export const settleJournal = (
   );
 };
 
-/** `ref`: the intent, or `<intent>/<payment>` for a payment's part in a batch. `native`: ticker in which `chainFee` is paid, always from the deposit address (UTXO coins, native balance, or gas top-up). */
+/** `ref`: the intent, or `<intent>/<payment>` for a payment's part in a batch. `native`: ticker in which `chainFee` is
+ *  paid, always from the deposit address (UTXO coins, native balance, or gas top-up). */
 type SweepRef = Readonly<{
   ref: string;
   currency: Currency;
@@ -158,7 +159,8 @@ export const gasJournal = (gas: {
   ]);
 
 export type FeePayer = 'A:gas' | 'A:deposit' | 'A:treasury';
-/** What a transaction of ours cost beside what its journal says, where it was mined again after a reorganisation at another price. */
+/** What a transaction of ours cost beside what its journal says, where it was mined again after a reorganisation at
+ *  another price. */
 export const feeChangeJournal = (fee: {
   key: string;
   native: Currency;
@@ -175,18 +177,21 @@ export const feeChangeJournal = (fee: {
 export const feeChangeKey = (mined: Readonly<{ txId: string; blockHash: string }>): string =>
   `fee/${mined.txId}/${mined.blockHash}`;
 
-/** A sweep that is in the books is not in the chain: its fee was not paid, as long as that is so. `of`: the sweep's journal. */
+/** A sweep that is in the books is not in the chain: its fee was not paid, as long as that is so. `of`: the sweep's
+ *  journal. */
 export const feeGoneKey = (of: string): string => `gone/${of}`;
 export const feeGoneJournal = (gone: { of: string; native: Currency; chainFee: string; from: FeePayer }): Journal =>
   journal(feeGoneKey(gone.of), null, [
     { debit: gone.from, credit: 'E:network', asset: gone.native, amount: gone.chainFee },
   ]);
 
-/** The fee of a transaction of ours that brought nothing else: mined and reverted, or a move between our own addresses. */
+/** The fee of a transaction of ours that brought nothing else: mined and reverted, or a move between our own
+ *  addresses. */
 export const feeJournal = (fee: { txId: string; native: Currency; chainFee: string; from: FeePayer }): Journal =>
   journal(`fee/${fee.txId}`, null, [{ debit: 'E:network', credit: fee.from, asset: fee.native, amount: fee.chainFee }]);
 
-/** What is held for something on its way out. `kind`, `id`: the refund, leg or withdrawal. One start for ever, and one end at a time. */
+/** What is held for something on its way out. `kind`, `id`: the refund, leg or withdrawal. One start for ever, and one
+ *  end at a time. */
 export type Hold = Readonly<{
   kind: HoldingKind;
   id: string;
@@ -202,7 +207,8 @@ const holdEntry = (hold: Hold, step: 'reserve' | 'release' | 'arrived'): Stateme
 };
 export const holdKey = (hold: Pick<Hold, 'kind' | 'id'>): string => `hold/${hold.kind}/${hold.id}`;
 
-/** Where the other of its two ends is booked once a reorganisation has taken back the first. `key`: that of the first. */
+/** Where the other of its two ends is booked once a reorganisation has taken back the first. `key`: that of the
+ *  first. */
 export const otherEndKey = (key: string): string => key.replace(/end$/, '2/end');
 
 /** J5: it leaves the balance when it is asked for. */
@@ -275,7 +281,8 @@ type Exchange = Readonly<{
   net: string;
 }>;
 
-/** J9: the source leaves the balance, our commission is income, and the rest is our position against what is credited. */
+/** J9: the source leaves the balance, our commission is income, and the rest is our position against what is
+ *  credited. */
 export const internalConversionJournal = (exchange: Exchange & { out: string }): Journal => {
   const { id, fromCurrency, toCurrency } = exchange;
   const spendable = available(exchange.merchantId);
@@ -316,7 +323,8 @@ export const fundConversionJournal = (fund: {
     { debit: 'E:network', credit: 'A:treasury', asset: fund.native, amount: fund.chainFee },
   ]);
 
-/** J11: what came from the provider is credited, all of it. Its arrival has its own journal, A:treasury against A:provider. */
+/** J11: what came from the provider is credited, all of it. Its arrival has its own journal, A:treasury against
+ *  A:provider. */
 export const completeConversionJournal = (exchange: Exchange & { received: string }): Journal => {
   const { id, fromCurrency, toCurrency, received } = exchange;
   const debit = transit(exchange.merchantId);
@@ -357,7 +365,8 @@ export const swapLossJournal = (loss: { id: string; step: number; currency: Curr
       : { debit: 'A:provider', credit: 'E:loss', asset: loss.currency, amount: negate(loss.amount) },
   ]);
 
-/** Money arriving at an address of ours: our own, as liquidity or gas float; or a swap provider's, at an address made for its order. */
+/** Money arriving at an address of ours: our own, as liquidity or gas float; or a swap provider's, at an address made
+ *  for its order. */
 export const capitalJournal = (
   deposit: DepositRef & { to: 'A:gas' | 'A:treasury'; from: 'Q:capital' | 'A:provider' },
 ): Journal =>
@@ -376,7 +385,8 @@ export const lossJournal = (deposit: DepositRef & { paymentId: string; from: 'A:
     { paymentId: deposit.paymentId },
   );
 
-/** The same postings the other way round, under the key that names what they undo. `entry`: that of the journal undone. */
+/** The same postings the other way round, under the key that names what they undo. `entry`: that of the journal
+ *  undone. */
 export const mirror = (
   postings: readonly Posting[],
   journalId: string,

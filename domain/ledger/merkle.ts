@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
 import { fromUnits, toUnits } from '../money';
 
-/** Proof of liabilities: a Merkle sum tree per currency. A node is a hash and the sum of what is below it; its hash names the sums of
- *  both children, so nothing can be left out of the total that somebody has a proof of. Format: docs/liabilities.md. */
+/** Proof of liabilities: a Merkle sum tree per currency. A node is a hash and the sum of what is below it; its hash
+ *  names the sums of both children, so nothing can be left out of the total that somebody has a proof of. Format:
+ *  docs/liabilities.md. */
 
 export const treeFormat = 'sha256-sum-tree-1';
 /** Sums are counted in 10^-18 of a unit, whatever the currency. */
@@ -45,7 +46,8 @@ export type LiabilityTree = Readonly<{
   paths: ReadonlyArray<readonly PathStep[]>;
 }>;
 
-/** The tree over the leaves of one currency, ordered by their hashes, which the salts make random. The last of an odd row goes up as it is. */
+/** The tree over the leaves of one currency, ordered by their hashes, which the salts make random. The last of an odd
+ *  row goes up as it is. */
 export function liabilityTree(leaves: readonly LiabilityLeaf[]): LiabilityTree {
   const paths: PathStep[][] = leaves.map(() => []);
   let row: Array<Node & { below: readonly number[] }> = leaves

@@ -64,7 +64,8 @@ export type PaymentFacts = Readonly<{
   exceptions: readonly PaymentException[];
 }>;
 
-/** The sum of deposits. `value`: fiat, each at its own rate, null where one has none; `amount`: all that the payer pays. */
+/** The sum of deposits. `value`: fiat, each at its own rate, null where one has none; `amount`: all that the payer
+ *  pays. */
 export type Paid = Readonly<{ amountPaid: string; value: string | null; amount: string | null; txIds: string[] }>;
 
 /** What the facts call for, one step at a time; after each step the facts are read again. */

@@ -1,5 +1,5 @@
-/** JSON as text: what JSON.parse would round or merge is found and passed on byte for byte. Texts given to `rawProperty` and
- *  `withRaw` have been parsed once, so they are known to be valid. */
+/** JSON as text: what JSON.parse would round or merge is found and passed on byte for byte. Texts given to
+ *  `rawProperty` and `withRaw` have been parsed once, so they are known to be valid. */
 
 const isSpace = (code: number): boolean => code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09;
 
@@ -40,8 +40,8 @@ function afterValue(text: string, from: number): number {
   return at;
 }
 
-/** The text of property `name` of the object that `text` is, exactly as written; undefined where there is none. Of duplicates
- *  the last counts, as with JSON.parse. */
+/** The text of property `name` of the object that `text` is, exactly as written; undefined where there is none. Of
+ *  duplicates the last counts, as with JSON.parse. */
 export function rawProperty(text: string, name: string): string | undefined {
   let at = afterSpace(text, 0);
   if (text[at] !== '{') return undefined;

@@ -2,8 +2,8 @@ import { trim } from '../money';
 import type { PaymentRow } from './payment';
 import { exchangeRateOf, fiatAmounts, receivedFiat } from './payment-view';
 
-/** A payment as a line of a table: amounts are exact decimals, times are ISO 8601 in UTC, lists are set apart by spaces, what there is
- *  not (yet) is empty. The names are those of the API. */
+/** A payment as a line of a table: amounts are exact decimals, times are ISO 8601 in UTC, lists are set apart by
+ *  spaces, what there is not (yet) is empty. The names are those of the API. */
 
 /** What a line is made of, all from the payment's own row. */
 export const exportedColumns = [

@@ -1,6 +1,7 @@
 import type { PaymentEventType, PaymentStatus } from './payment';
 
-/** One row of the payment state machine. Texts are Markdown for docs/payment-states.md, which is generated from these rows. */
+/** One row of the payment state machine. Texts are Markdown for docs/payment-states.md, which is generated from these
+ *  rows. */
 export type StateRow = Readonly<{
   row: number;
   /** Empty: the payment does not exist yet. */
@@ -42,8 +43,8 @@ export const stateRows: readonly StateRow[] = [
     to: ['WAITING'],
     cause: 'Payer or merchant selects a currency',
     guard:
-      'No deposit is seen, the payment has not expired, the price reaches the least order of that currency, and it has ' +
-      'drawn fewer than ten addresses or has one of that asset.',
+      'No deposit is seen, the payment has not expired, the price reaches the least order of that currency, and it ' +
+      'has drawn fewer than ten addresses or has one of that asset.',
     effect:
       'The payment gets a quote in the selected currency and its address, a new one only at the first choice of that ' +
       'asset. Earlier addresses stay watched.',
@@ -177,8 +178,8 @@ export const stateRows: readonly StateRow[] = [
       'The sweeps moved the deposits less the chain fee. A dropped, stuck or reverted sweep leaves the payment here ' +
       'and alerts operators.',
     effect:
-      'Your balance is credited, or the money is in your own wallet. The fee is computed again, and the figures are on ' +
-      'the basis `settled`.',
+      'Your balance is credited, or the money is in your own wallet. The fee is computed again, and the figures are ' +
+      'on the basis `settled`.',
     events: ['payment.settled'],
   },
   {
@@ -188,8 +189,8 @@ export const stateRows: readonly StateRow[] = [
     cause: 'Another deposit arrives: repeated, late, or after a cancel',
     guard: 'The deposit is above dust. One deposit has at most one child.',
     effect:
-      'A child payment opens in `CONFIRMING` at the current rate, and the parent lists it. A parent that expired gets ' +
-      'the exception `paidLate`.',
+      'A child payment opens in `CONFIRMING` at the current rate, and the parent lists it. A parent that expired ' +
+      'gets the exception `paidLate`.',
     events: ['payment.repeat_deposit', 'payment.created'],
   },
   {
@@ -213,8 +214,8 @@ export const stateRows: readonly StateRow[] = [
       'An active wallet for the asset exists. At the deadline, what is there then reaches the need; otherwise row 21 ' +
       'applies from then on.',
     effect:
-      'Currency, amount and rate become those of the moment of detection; the originals are kept. The held deposit is ' +
-      'released, and row 11 books it.',
+      'Currency, amount and rate become those of the moment of detection; the originals are kept. The held deposit ' +
+      'is released, and row 11 books it.',
     events: ['payment.cross_chain_accepted'],
   },
   {

@@ -18,8 +18,8 @@ import { seenOf, type SeenDeposit } from './seen';
 import type { RefundStatus } from '../refunds/refund';
 import type { Screen } from '../screening/screening';
 
-/** How payments look from outside. Numerics of the row come as Postgres prints them; what the specification calls `number` is
- *  turned into one here, at the edge, and nowhere else. */
+/** How payments look from outside. Numerics of the row come as Postgres prints them; what the specification calls
+ *  `number` is turned into one here, at the edge, and nowhere else. */
 
 /** What a payment shows of its newest screen. Contract: 2.2. */
 export type AmlSummary = Pick<Screen, 'status' | 'riskScore' | 'checkedAt'>;
@@ -65,7 +65,8 @@ type Priced = Pick<
 /** Statuses in which the price is still asked for, at the current quote. */
 const askedStatuses: readonly string[] = ['AWAITING_CURRENCY', 'WAITING', 'PARTIALLY_PAID', 'CROSS_CHAIN_PENDING'];
 
-/** The rate of the current quote while the payment is asked for; then the one it was paid at: fiat value received by amount paid. */
+/** The rate of the current quote while the payment is asked for; then the one it was paid at: fiat value received by
+ *  amount paid. */
 export function exchangeRateOf(
   row: Pick<PaymentRow, 'status' | 'exchange_rate' | 'value_paid' | 'amount_paid'>,
 ): string | null {
@@ -74,8 +75,8 @@ export function exchangeRateOf(
   return divide(row.value_paid, row.amount_paid, 18, 'down');
 }
 
-/** Gross, fee and net in fiat, always gross = fee + net; fees rounded up. feeBearer `customer`: net is the whole price and the
- *  fee comes on top. Contract: 2.2, fee rules 3–4. */
+/** Gross, fee and net in fiat, always gross = fee + net; fees rounded up. feeBearer `customer`: net is the whole price
+ *  and the fee comes on top. Contract: 2.2, fee rules 3–4. */
 export function fiatAmounts(row: Priced, isSettled: boolean): Partial<Record<FiatFigure, string>> {
   const rate = exchangeRateOf(row);
   if (rate === null || row.commission_amount === null || row.network_fee_amount === null) return {};
@@ -185,12 +186,13 @@ export function viewPayment(row: PaymentRow, now: PaymentNow) {
   };
 }
 
-/** The same as JSON text, with `metadata` byte for byte as it came. Events store exactly this, GET answers exactly this. */
+/** The same as JSON text, with `metadata` byte for byte as it came. Events store exactly this, GET answers exactly
+ *  this. */
 export const paymentJson = (row: PaymentRow, now: PaymentNow): string =>
   withRaw(viewPayment(row, now), 'metadata', row.metadata);
 
-/** A row of the payment list: the payment and its fiat summary. `invoicedFiat`: what the payer was asked for; `receivedFiat`:
- *  what arrived, each deposit at its own rate, rounded down. Contract: 4.5. */
+/** A row of the payment list: the payment and its fiat summary. `invoicedFiat`: what the payer was asked for;
+ *  `receivedFiat`: what arrived, each deposit at its own rate, rounded down. Contract: 4.5. */
 export function paymentListJson(row: PaymentRow, now: PaymentNow): string {
   const view = {
     ...viewPayment(row, now),

@@ -191,7 +191,8 @@ export type PaymentSnapshot = Readonly<{
 /** The answer of an update: what was refused is refused by code, never by a failed workflow. */
 export type Outcome = Readonly<{ status: PaymentStatus; refused?: ErrorCode }>;
 
-/** The price of another asset that came, when it was noticed. Decimal strings, as in `Price` of db/pricing/pricing.ts. */
+/** The price of another asset that came, when it was noticed. Decimal strings, as in `Price` of
+ *  db/pricing/pricing.ts. */
 export type CrossOffer = Readonly<{
   currency: string;
   rateId: string;

@@ -24,8 +24,8 @@ export type PayoutEventType = `mass_payout.${
 
 /** Contract: 8. */
 export const maxPayoutRows = 500;
-/** Transfers of a payout that are under way at once on an account chain: nodes keep about this many of one sender. They are planned, signed
- *  and sent together: what is paid once for each piece is more than what smaller ones save. */
+/** Transfers of a payout that are under way at once on an account chain: nodes keep about this many of one sender. They
+ *  are planned, signed and sent together: what is paid once for each piece is more than what smaller ones save. */
 export const payoutWindow = 64;
 
 /** As it was asked for. */
@@ -47,7 +47,8 @@ export type ValidatedRow =
 
 /** What rows are judged by. */
 export type PayoutTerms = Readonly<{
-  /** Native base units per unit of work, and units of the currency per whole native unit; undefined: nobody knows now. */
+  /** Native base units per unit of work, and units of the currency per whole native unit; undefined: nobody knows
+   *  now. */
   priceOf: (currency: Currency) => Readonly<{ unitPrice: string; nativeRate: string }> | undefined;
   /** The one spelling of an address; null: not one of this network, or one of ours. */
   normalise: (asset: Asset, address: string) => string | null;
@@ -85,7 +86,8 @@ function submitReasons(rowCount: number, validCount: number, overBalance: readon
   return found.flatMap(([isSo, code, message]) => (isSo ? [{ code, message }] : []));
 }
 
-/** What one of `count` payments costs that are sent together: the network's price and nothing else, in the currency, rounded up. */
+/** What one of `count` payments costs that are sent together: the network's price and nothing else, in the currency,
+ *  rounded up. */
 export function payoutFee(
   currency: Currency,
   count: number,
@@ -128,8 +130,8 @@ const sums = (legs: readonly PayoutLeg[], of: (leg: PayoutLeg) => string): Recor
   return all;
 };
 
-/** Judges every row of a batch, and the batch. Amounts are rounded down to what the chain can carry, fees up; what arrives is the
- *  rest. */
+/** Judges every row of a batch, and the batch. Amounts are rounded down to what the chain can carry, fees up; what
+ *  arrives is the rest. */
 export function validateBatch(rows: readonly PayoutRow[], terms: PayoutTerms): ValidatedBatch {
   const candidates = rows.map((row, rowIndex) => candidateOf(row, rowIndex, terms));
   const counts = new Map<Currency, number>();

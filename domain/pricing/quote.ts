@@ -71,8 +71,8 @@ export function splitPaid(
   return { commission, network, fee, net: subtract(paid, fee) };
 }
 
-/** The crypto quote of a fiat price. With feeBearer `customer` the amount is the least whose net covers the whole price.
- *  Contract: 2.2, fee rules 1–2. */
+/** The crypto quote of a fiat price. With feeBearer `customer` the amount is the least whose net covers the whole
+ *  price. Contract: 2.2, fee rules 1–2. */
 export function quote(input: QuoteInput): Quote {
   const { decimals, payDecimals } = assetOf(input.currency);
   const price = divide(input.fiatAmount, input.rate, decimals, 'up');
@@ -95,8 +95,8 @@ export function quote(input: QuoteInput): Quote {
   };
 }
 
-/** Cost of settling one deposit of `currency`, in that currency, rounded up. `unitPrice`: native base units per unit of work;
- *  `nativeRate`: units of `currency` per whole native unit (1 for the native asset itself). */
+/** Cost of settling one deposit of `currency`, in that currency, rounded up. `unitPrice`: native base units per unit of
+ *  work; `nativeRate`: units of `currency` per whole native unit (1 for the native asset itself). */
 export function settlementCost(
   currency: string,
   unitPrice: string,
@@ -113,8 +113,8 @@ export function settlementCost(
   return times(native, nativeRate, asset.decimals, 'up');
 }
 
-/** Settling must not eat more than a fifth of a payment, and what is left must stay clear of dust. Rounded up to payDecimals.
- *  Contract: 2.8. */
+/** Settling must not eat more than a fifth of a payment, and what is left must stay clear of dust. Rounded up to
+ *  payDecimals. Contract: 2.8. */
 export function minimumAmount(currency: string, networkFee: string, feeBps: number): string {
   const asset = assetOf(currency);
   const clearOfCost = divide(

@@ -74,11 +74,13 @@ export type RefundRow = {
 /** As it is shown: with what keeps it from being signed. */
 export type ShownRefund = RefundRow & { waits_for?: WaitCause | null };
 
-/** Where a refund goes on once its address is known: one that somebody has let go is sent, the others wait for a user. */
+/** Where a refund goes on once its address is known: one that somebody has let go is sent, the others wait for a
+ *  user. */
 export const afterAddress = (row: Pick<RefundRow, 'approved_at'>): 'pending' | 'awaiting_approval' =>
   row.approved_at ? 'pending' : 'awaiting_approval';
 
-/** What is held and what arrives. The bearer of the fee decides which of the two is `amount`. null: nothing worth sending is left. */
+/** What is held and what arrives. The bearer of the fee decides which of the two is `amount`. null: nothing worth
+ *  sending is left. */
 export function splitRefund(
   refund: Readonly<{ amount: string; networkFee: string; feeBearer: RefundFeeBearer; currency: string }>,
 ): Readonly<{ amount: string; networkFee: string; gross: string; net: string }> | null {
@@ -91,8 +93,9 @@ export function splitRefund(
   return { amount, networkFee, gross: isMerchants ? add(amount, networkFee) : amount, net };
 }
 
-/** What sending back deposits that were never credited leaves of them. Nobody else pays, so that the fee comes out of them; what an
- *  earlier try has cost is gone too. `usable`: what is on their address. null: nothing worth sending is left. */
+/** What sending back deposits that were never credited leaves of them. Nobody else pays, so that the fee comes out of
+ *  them; what an earlier try has cost is gone too. `usable`: what is on their address. null: nothing worth sending is
+ *  left. */
 export function splitHeld(
   held: Readonly<{ amount: string; usable: string; networkFee: string; currency: string }>,
 ): ReturnType<typeof splitRefund> {
@@ -107,7 +110,8 @@ export const feeOfCoins = (usualFee: string, count: number, currency: string): s
   return divide(times(usualFee, work, 36, 'up'), usual, assetOf(currency).decimals, 'up');
 };
 
-/** What a refund is asked to be. `amount`: in the payment's currency, or in its fiat currency where `rateBasis` says at which rate. */
+/** What a refund is asked to be. `amount`: in the payment's currency, or in its fiat currency where `rateBasis` says at
+ *  which rate. */
 export type RefundAsk = Readonly<{ type: RefundType; amount?: string; rateBasis?: 'paid' | 'current' }>;
 export type Refundable = Readonly<{
   currency: string;

@@ -1,15 +1,16 @@
 import { costUnits, workOf } from '../chains/costs';
 import { compare, times } from '../money';
 
-/** One payment's part in the fee of a transaction that moves many. `weight`: how much of the work is its own; `room`: the most that
- *  it can bear. Base units. */
+/** One payment's part in the fee of a transaction that moves many. `weight`: how much of the work is its own; `room`:
+ *  the most that it can bear. Base units. */
 export type FeePart = Readonly<{ weight: bigint; room: bigint }>;
 
-/** Most payments that one transaction sweeps: well below what nodes relay, and few enough to be signed within a second or two. */
+/** Most payments that one transaction sweeps: well below what nodes relay, and few enough to be signed within a second
+ *  or two. */
 export const batchLimit = 50;
 
-/** A fee, split by weight so that the parts add up to it exactly and nobody bears more than its room: what one cannot bear the
- *  others do. Throws where all together cannot. The same parts in the same order, the same split. */
+/** A fee, split by weight so that the parts add up to it exactly and nobody bears more than its room: what one cannot
+ *  bear the others do. Throws where all together cannot. The same parts in the same order, the same split. */
 export function shareOut(fee: bigint, parts: readonly FeePart[]): bigint[] {
   if (fee < 0n || parts.reduce((sum, part) => sum + part.room, 0n) < fee)
     throw new RangeError(`A fee of ${fee} is more than its ${parts.length} parts can bear`);
@@ -33,7 +34,8 @@ export function shareOut(fee: bigint, parts: readonly FeePart[]): bigint[] {
 const weightOf = (part: FeePart): bigint => (part.weight > 0n ? part.weight : 1n);
 const least = (a: bigint, b: bigint): bigint => (a < b ? a : b);
 
-/** A payment that could be swept together with others. Base units; `netUnits`: what the merchant's own address must get of it. */
+/** A payment that could be swept together with others. Base units; `netUnits`: what the merchant's own address must get
+ *  of it. */
 export type Candidate = Readonly<{
   paymentId: string;
   inputs: number;
@@ -66,8 +68,8 @@ export const coinFee =
     return (one) => (fee * BigInt(one.inputs)) / BigInt(inputs) + 1n;
   };
 
-/** Those of the candidates, in their order, whose part of the fee leaves something of what they brought, and is not above the maximum while they
- *  can wait. */
+/** Those of the candidates, in their order, whose part of the fee leaves something of what they brought, and is not
+ *  above the maximum while they can wait. */
 export function chooseBatch(candidates: readonly Candidate[], feeOf: FeeOf, maxCostPct: number): Candidate[] {
   let chosen = candidates.slice(0, batchLimit);
   for (;;) {

@@ -43,14 +43,15 @@ export type SweepInput = Readonly<{
   nativeRate: string;
 }>;
 
-/** What moving `deposits` coins, or the holdings of as many addresses, costs at a price, in the currency's own units; a token's
- *  gas top-up included. The estimate by which a sweep waits. */
+/** What moving `deposits` coins, or the holdings of as many addresses, costs at a price, in the currency's own units; a
+ *  token's gas top-up included. The estimate by which a sweep waits. */
 export function sweepCost(currency: string, deposits: number, unitPrice: string, nativeRate: string): string {
   return feeIn(currency, costUnits(unitPrice, sweepWork(currency, deposits)), nativeRate);
 }
 
-/** What must be sent so that the deposits reach their settlement, in order; null while moving them would cost more than they
- *  are worth. External custody sends the net, fixed now, to the merchant's address and the rest to us. Invariants: 3 row 15. */
+/** What must be sent so that the deposits reach their settlement, in order; null while moving them would cost more than
+ *  they are worth. External custody sends the net, fixed now, to the merchant's address and the rest to us. Invariants:
+ *  3 row 15. */
 export function planSweep(input: SweepInput): PlannedIntent[] | null {
   const network = networkOf(input.currency);
   const asset = assetOf(input.currency);
@@ -156,9 +157,9 @@ export type StrandedSweep = Readonly<{
   signed: number;
 }>;
 
-/** Which stranded sweep each planned one goes on with: on an account whoever holds its next nonce, of coins whoever spends one of
- *  them. `stranded`: by nonce, what is not signed last. null while an address has more signed than there is to send, or in another
- *  asset: a nonce behind it would never be reached. */
+/** Which stranded sweep each planned one goes on with: on an account whoever holds its next nonce, of coins whoever
+ *  spends one of them. `stranded`: by nonce, what is not signed last. null while an address has more signed than there
+ *  is to send, or in another asset: a nonce behind it would never be reached. */
 export function goOnWith<Old extends StrandedSweep>(
   planned: readonly PlannedIntent[],
   stranded: readonly Old[],

@@ -9,8 +9,9 @@ export type FreeCoin = Readonly<{ id: string; units: bigint }>;
 /** A price may double between plan and signature. */
 export const priceReserve = 2n;
 
-/** Coins that bring `units` and the fee of spending them with `outputs` outputs, the largest first; null where all together do not.
- *  `unitPrice`: whole base units per unit of work. With the reserve where there are coins enough for it. */
+/** Coins that bring `units` and the fee of spending them with `outputs` outputs, the largest first; null where all
+ *  together do not. `unitPrice`: whole base units per unit of work. With the reserve where there are coins enough for
+ *  it. */
 export function chooseCoins(
   coins: readonly FreeCoin[],
   units: bigint,
@@ -67,8 +68,8 @@ export function assignSources(
   return { paid, short, left };
 }
 
-/** The addresses to empty into one wallet so that it holds `needed`, the largest first; null where all together do not suffice.
- *  `hot`: what it holds and what is on its way to it. `least`: what is not worth the trip. */
+/** The addresses to empty into one wallet so that it holds `needed`, the largest first; null where all together do not
+ *  suffice. `hot`: what it holds and what is on its way to it. `least`: what is not worth the trip. */
 export function gather(others: readonly Source[], hot: bigint, needed: bigint, least: bigint): Source[] | null {
   const chosen: Source[] = [];
   let total = hot;
@@ -84,8 +85,8 @@ export function gather(others: readonly Source[], hot: bigint, needed: bigint, l
 /** So many small coins are put together, at most so many at once. */
 const [fewest, most] = [50, 200];
 
-/** The small coins to put together now, the smallest first; none while the price is not low, or there are few of them. What is hardly
- *  worth its own input stays. */
+/** The small coins to put together now, the smallest first; none while the price is not low, or there are few of them.
+ *  What is hardly worth its own input stays. */
 export function coinsToJoin(
   coins: readonly FreeCoin[],
   unitPrice: bigint,

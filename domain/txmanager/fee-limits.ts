@@ -1,17 +1,19 @@
 import { networks, type NetworkId } from '../chains/assets';
 import { compare, divide, fit, larger, smaller, times } from '../money';
 
-/** What the transactions of one intent may pay at the most, in base units of the network's native coin as decimal strings: for one
- *  unit of work, and in all. One of them is mined at the most, so the budget is what the intent can cost. */
+/** What the transactions of one intent may pay at the most, in base units of the network's native coin as decimal
+ *  strings: for one unit of work, and in all. One of them is mined at the most, so the budget is what the intent can
+ *  cost. */
 export type FeeLimits = Readonly<{ maxUnitPrice: string; feeBudget: string }>;
 
 /** A price may rise to so many times that of the planning. */
 const rise = '4';
-/** A smaller transaction that replaces a larger one pays an eighth more than it, and change that is too small to send is paid as fee. */
+/** A smaller transaction that replaces a larger one pays an eighth more than it, and change that is too small to send
+ *  is paid as fee. */
 const budgetRoom = '1.25';
 
-/** The most that a transaction planned at `unitPrice` may pay per unit of work: four times that price, but at least the network's
- *  `leastPriceCap`. Whole base units. */
+/** The most that a transaction planned at `unitPrice` may pay per unit of work: four times that price, but at least the
+ *  network's `leastPriceCap`. Whole base units. */
 export const priceCap = (network: NetworkId, unitPrice: string): string =>
   larger(times(unitPrice, rise, 0, 'up'), networks[network].leastPriceCap);
 
@@ -35,13 +37,15 @@ export const limitsWith = (maxUnitPrice: string, work: bigint, before: bigint, i
 export const feeLimits = (network: NetworkId, unitPrice: string, work: bigint): FeeLimits =>
   limitsFor(priceCap(network, unitPrice), work);
 
-/** A bumped price: at least an eighth more than the last, rounded up to a whole base unit; never below today's. Invariants: 5, step 5. */
+/** A bumped price: at least an eighth more than the last, rounded up to a whole base unit; never below today's.
+ *  Invariants: 5, step 5. */
 export function bumpedPrice(last: string, today: string): string {
   const raised = divide(times(last, '9', 18, 'up'), '8', 0, 'up');
   return compare(raised, today) > 0 ? raised : fit(today, 0, 'up');
 }
 
-/** The price of the attempt after one at `last`; null where the cap leaves no room for one that nodes would take in its place. */
+/** The price of the attempt after one at `last`; null where the cap leaves no room for one that nodes would take in its
+ *  place. */
 export function nextPrice(last: string, today: string, maxUnitPrice: string): string | null {
   const price = smaller(bumpedPrice(last, today), maxUnitPrice);
   return compare(price, times(last, '1.125', 18, 'up')) < 0 ? null : price;

@@ -2,8 +2,8 @@ import ipaddr from 'ipaddr.js';
 import { DomainError } from '../errors';
 import { creationRefused } from '../payments/creation-refusals';
 
-/** Which addresses a merchant may name as targets. The text alone is judged here; what a name resolves to is judged again at
- *  each send. Contract: 4.5, 7.2; Invariants: 7, SSRF. */
+/** Which addresses a merchant may name as targets. The text alone is judged here; what a name resolves to is judged
+ *  again at each send. Contract: 4.5, 7.2; Invariants: 7, SSRF. */
 
 export type CallbackRules = Readonly<{
   /** Hosts that the merchant has listed; empty: any. */
@@ -61,7 +61,8 @@ export const isHostWithin = (host: string, entry: string): boolean => {
 };
 
 /** Refuses a callback or redirect address that the rules do not allow. Throws CALLBACK_NOT_HTTPS, CALLBACK_INTERNAL,
- *  VALIDATION_ERROR (no absolute http address, a port that we do not send to), PAYMENT_CREATION_FAILED (host not on the merchant's list). */
+ *  VALIDATION_ERROR (no absolute http address, a port that we do not send to), PAYMENT_CREATION_FAILED (host not on the
+ *  merchant's list). */
 export function checkCallbackUrl(text: string, property: string, rules: CallbackRules): void {
   const invalid = () => new DomainError('VALIDATION_ERROR', `${property} must be an absolute http or https URL`);
   // The URL parser forgives these; browsers and proxies disagree about them.

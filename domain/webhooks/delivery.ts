@@ -15,8 +15,8 @@ export const retryPausesMs: readonly number[] = [
 /** A server may ask for more patience, up to this. */
 const longestWaitMs = 24 * hour;
 
-/** What becomes of a delivery after attempt `n` (from 1): over, or again after `nextInMs`. 410 ends it at once; Retry-After is
- *  honoured where it asks for more than the schedule. `jitter`: 0.9 to 1.1. `scale`: 1 outside tests. */
+/** What becomes of a delivery after attempt `n` (from 1): over, or again after `nextInMs`. 410 ends it at once;
+ *  Retry-After is honoured where it asks for more than the schedule. `jitter`: 0.9 to 1.1. `scale`: 1 outside tests. */
 export function afterAttempt(
   n: number,
   answer: Readonly<{ statusCode: number | null; retryAfterMs: number | null }>,
@@ -31,8 +31,9 @@ export function afterAttempt(
   return { status: 'retrying', nextInMs: Math.round(Math.max(pause * jitter, asked) * scale) };
 }
 
-/** So many attempts at one server of a merchant are under way at once in a process: one that does not answer leaves room to others,
- *  and a replay does not run anybody over. */
+/** So many attempts at one server of a merchant are under way at once in a process: one that does not answer leaves
+ *  room to others, and a replay does not run anybody over. */
 export const attemptsAtOnce = 20;
-/** How long a delivery waits that found its server busy: 10 to 60 s, by a `chance` of 0 to 1. `scale`: 1 outside tests. */
+/** How long a delivery waits that found its server busy: 10 to 60 s, by a `chance` of 0 to 1. `scale`: 1 outside
+ *  tests. */
 export const busyPauseMs = (chance: number, scale: number): number => Math.round((10_000 + chance * 50_000) * scale);

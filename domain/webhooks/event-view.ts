@@ -11,8 +11,8 @@ export type EventRow = {
   created_at: Date;
 };
 
-/** An event as JSON text: exactly what webhooks carry and `GET /api/v1/events` answers, `data` byte for byte as it was stored.
- *  Contract: G4. */
+/** An event as JSON text: exactly what webhooks carry and `GET /api/v1/events` answers, `data` byte for byte as it was
+ *  stored. Contract: G4. */
 export function eventJson(event: EventRow): string {
   const head = {
     id: event.id,

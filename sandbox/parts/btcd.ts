@@ -24,7 +24,8 @@ export async function startBtcd(options: BtcdOptions): Promise<Part & { user: st
   const { port, user, password } = options;
   const folder = join(options.dataDir, 'btcd');
   const url = `http://127.0.0.1:${port}`;
-  // Until it has its blocks back, nobody may take its empty chain for a reorganisation: it listens on a port of its own.
+  // Until it has its blocks back, nobody may take its empty chain for a reorganisation: it listens on a port of its
+  // own.
   const ownPort = await freePort();
   const gate = new Gate(port, ownPort);
   mkdirSync(folder, { recursive: true });

@@ -1,8 +1,8 @@
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { listening } from './listening';
 
-/** A door in front of a server that must not be seen before it is ready: while it is shut, connections are refused as if the
- *  server were down. */
+/** A door in front of a server that must not be seen before it is ready: while it is shut, connections are refused as
+ *  if the server were down. */
 export class Gate {
   private server: Server | undefined;
   private readonly sockets = new Set<Socket>();

@@ -42,8 +42,8 @@ async function activate(ask: Ask, miningAddress: string): Promise<void> {
   await ask('generatetoaddress', [1 + above, miningAddress]);
 }
 
-/** A Litecoin node of its own on regtest: JSON-RPC on loopback, no peers, an index of all transactions, wallets that pay
- *  and mine, and the extension block in force. */
+/** A Litecoin node of its own on regtest: JSON-RPC on loopback, no peers, an index of all transactions, wallets that
+ *  pay and mine, and the extension block in force. */
 export async function startLitecoind(
   options: LitecoindOptions,
 ): Promise<Part & { user: string; password: string; mineTo: string }> {

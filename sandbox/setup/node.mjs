@@ -19,8 +19,8 @@ const isAtLeast = (have, wanted) => {
   return true;
 };
 
-/** Path of a Node that is new enough: the one that runs us, or Node 24 as a package, kept in the cache. It comes first on PATH
- *  from here on, so that everything we start finds it. */
+/** Path of a Node that is new enough: the one that runs us, or Node 24 as a package, kept in the cache. It comes first
+ *  on PATH from here on, so that everything we start finds it. */
 export async function newEnoughNode(atLeast) {
   if (isAtLeast(process.version, atLeast)) return process.execPath;
   const node = await fetchedNode(version, `this is ${process.version}, ${atLeast} is wanted`);

@@ -12,8 +12,8 @@ const marker = join(root, 'node_modules', '.installed-from');
 
 const hashOf = (text) => createHash('sha256').update(text).digest('hex');
 
-/** Installs the packages of the lock, and nothing else, unless that lock is what is installed. The lock itself stays as it is
- *  committed. */
+/** Installs the packages of the lock, and nothing else, unless that lock is what is installed. The lock itself stays as
+ *  it is committed. */
 export async function packages() {
   const before = readFileSync(lock);
   const hash = hashOf(before);

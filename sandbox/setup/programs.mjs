@@ -26,7 +26,8 @@ async function makeTemporal(node) {
       '-ldflags=-s -w',
     ]);
   throw new SetupError(
-    'A Temporal server is missing. Any of these gives one: set TEMPORAL_ADDRESS to a running one; put the Temporal CLI on the PATH; install Go 1.25 or newer, and it is built',
+    'A Temporal server is missing. Any of these gives one: set TEMPORAL_ADDRESS to a running one; put the Temporal ' +
+      'CLI on the PATH; install Go 1.25 or newer, and it is built',
   );
 }
 
@@ -37,12 +38,14 @@ export async function btcd() {
 async function makeBtcd() {
   if (!onPath('go'))
     throw new SetupError(
-      'btcd, the Bitcoin node of the sandbox, is missing. Any of these gives one: install Go (https://go.dev/dl), and it is built; put btcd on the PATH; set BTCD_PATH to its path',
+      'btcd, the Bitcoin node of the sandbox, is missing. Any of these gives one: install Go (https://go.dev/dl), ' +
+        'and it is built; put btcd on the PATH; set BTCD_PATH to its path',
     );
   return goInstall('btcd', 'github.com/btcsuite/btcd', btcdVersion, 'btcd', []);
 }
 
-/** Path of the time-skipping test server, or undefined after a line that says why the tests which want it are skipped. */
+/** Path of the time-skipping test server, or undefined after a line that says why the tests which want it are
+ *  skipped. */
 export async function testServer(node) {
   const folder = join(cache, `test-server-${testServerVersion}`);
   const wrapper = join(folder, 'temporal-test-server');

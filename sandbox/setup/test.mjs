@@ -21,9 +21,10 @@ function phases() {
   ];
 }
 
-/** Runs everything that must hold; a failure skips nothing after it. With arguments (a pattern of file names, `-t name`):
- *  runs Jest alone with them, in whichever project the files are. `test-results/summary.json` counts the tests, and each
- *  check before them as one more. The slowest tests and files are printed at the end. Returns the exit code. */
+/** Runs everything that must hold; a failure skips nothing after it. With arguments (a pattern of file names, `-t
+ *  name`): runs Jest alone with them, in whichever project the files are. `test-results/summary.json` counts the tests,
+ *  and each check before them as one more. The slowest tests and files are printed at the end. Returns the exit
+ *  code. */
 export async function runTests(node, args, env, build) {
   const run = runner(node, { ...env, NODE_NO_WARNINGS: '1' });
   const jest = (rest) => run(['--experimental-vm-modules', 'node_modules/jest/bin/jest.js', ...rest]);

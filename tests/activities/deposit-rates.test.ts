@@ -59,7 +59,8 @@ async function pass(made: Made, hours: number): Promise<void> {
 
 async function pay(made: Made, amount: string, status: 'pool' | 'mined' | 'confirmed' = 'confirmed'): Promise<string> {
   const [row] = await db.query<Array<{ id: string }>>(
-    `INSERT INTO deposit (network, tx_id, out_index, address, role, payment_id, currency, amount, stated_amount, is_dust,
+    `INSERT INTO deposit (network, tx_id, out_index, address, role, payment_id, currency, amount, stated_amount,
+       is_dust,
        status, block_hash, height, first_seen_at)
      SELECT network, $1, 0, $2, 'deposit', $3, currency, $4, $4, false, $5, CASE WHEN $5 <> 'pool' THEN '0xb' END,
        CASE WHEN $5 <> 'pool' THEN 90 END, clock_timestamp() FROM payment WHERE id = $3 RETURNING id`,
@@ -218,7 +219,8 @@ describe('B1: a price paid at two rates', () => {
     expect((await act.refreshQuote(made.id)).refused).toBeUndefined();
     const early = await pay(made, '0.3125');
     await db.query(
-      `UPDATE deposit SET first_seen_at = (SELECT quoted_at + interval '5 minutes' FROM payment_quote WHERE payment_id = $2)
+      `UPDATE deposit SET first_seen_at = (SELECT quoted_at + interval '5 minutes' FROM payment_quote
+         WHERE payment_id = $2)
         WHERE id = $1`,
       [early, made.id],
     );

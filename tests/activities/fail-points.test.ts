@@ -9,7 +9,8 @@ import { parseConfig } from '../../domain/config';
 import { connectionsTo, freshDatabase } from '../setup/postgres';
 import { nodes } from './nodes';
 
-/** Steps that a killed process leaves half done and tests/faults does not reach: the repeat ends where an undisturbed run ends. */
+/** Steps that a killed process leaves half done and tests/faults does not reach: the repeat ends where an undisturbed
+ *  run ends. */
 const config = parseConfig({ CONFIRMATIONS: 'ethereum=2', ETH_CHAIN_ID: '31337' });
 const log = { info: () => undefined, warn: () => undefined };
 const ether = 10n ** 18n;
@@ -38,7 +39,8 @@ const arm = (name: string): Promise<unknown> =>
 const balances = async (): Promise<Record<string, string>> => {
   const rows = (await db.query(
     `SELECT account, trim_scale(sum(amount))::text AS amount
-       FROM (SELECT debit AS account, amount FROM posting UNION ALL SELECT credit, -amount FROM posting) AS moves GROUP BY account`,
+       FROM (SELECT debit AS account, amount FROM posting UNION ALL SELECT credit, -amount FROM posting) AS moves
+         GROUP BY account`,
   )) as Array<{ account: string; amount: string }>;
   return Object.fromEntries(rows.map(({ account, amount }) => [account, amount]));
 };
@@ -131,7 +133,8 @@ it('books a top-up once, killed before its commit', async () => {
              'final', 'sweep', '1') RETURNING id`,
   )) as Array<{ id: string }>;
   await db.query(
-    `INSERT INTO attempt (intent_id, n, network, tx_id, raw, from_address, unit_price, max_fee_units, moved_units, outputs, status, success, fee_units)
+    `INSERT INTO attempt (intent_id, n, network, tx_id, raw, from_address, unit_price, max_fee_units, moved_units,
+       outputs, status, success, fee_units)
      VALUES ($1, 1, 'ethereum', 'top-up', '0x', 'gas', 1, $2, $3, '[]', 'final', true, $2)`,
     [intent!.id, (ether / 1000n).toString(), (ether / 2n).toString()],
   );

@@ -8,7 +8,8 @@ import { paymentsAt } from './run-payment';
 import { unguarded } from '../unguarded';
 import { sweepsAt } from './nodes';
 
-/** A sweep that the chain refuses: the payment keeps its status and its money, and operators are told. Invariants: 3, row 17. */
+/** A sweep that the chain refuses: the payment keeps its status and its money, and operators are told. Invariants: 3,
+ *  row 17. */
 
 let h: Harness;
 beforeAll(async () => {
@@ -26,18 +27,22 @@ it('leaves the payment SWEEP_QUEUED, books what it cost, and alarms', async () =
   const deposit = { network: 'ethereum', txId: '0xd', index: 0, currency: 'USDT_ERC20', amount: String(amount) };
   await unguarded(h.db, (tx) =>
     tx.query(
-      `UPDATE payment SET status = 'SWEEP_QUEUED', state_version = 5, amount_paid = amount, sweep_state = 'queued' WHERE id = $1`,
+      `UPDATE payment SET status = 'SWEEP_QUEUED', state_version = 5, amount_paid = amount, sweep_state = 'queued'
+         WHERE id = $1`,
       [id],
     ),
   );
   const [{ id: depositId }] = await h.db.query(
-    `INSERT INTO deposit (network, tx_id, out_index, address, role, payment_id, currency, amount, stated_amount, is_dust, status, first_seen_at, allocation)
-     VALUES ('ethereum', '0xd', 0, $1, 'deposit', $2, 'USDT_ERC20', $3, $3, false, 'confirmed', now(), 'unsettled') RETURNING id`,
+    `INSERT INTO deposit (network, tx_id, out_index, address, role, payment_id, currency, amount, stated_amount,
+       is_dust, status, first_seen_at, allocation)
+     VALUES ('ethereum', '0xd', 0, $1, 'deposit', $2, 'USDT_ERC20', $3, $3, false, 'confirmed', now(), 'unsettled')
+       RETURNING id`,
     [address, id, deposit.amount],
   );
   await h.db.transaction((tx) => post(tx, depositJournal({ ...deposit, merchantId: shop.id })));
   await h.db.query(
-    `INSERT INTO deposit (network, tx_id, out_index, address, role, currency, amount, stated_amount, is_dust, status, first_seen_at, allocation)
+    `INSERT INTO deposit (network, tx_id, out_index, address, role, currency, amount, stated_amount, is_dust, status,
+       first_seen_at, allocation)
      VALUES ('ethereum', '0xe', -1, $1, 'deposit', 'ETH', 0.001, 0.001, false, 'confirmed', now(), 'own')`,
     [address],
   );
@@ -49,7 +54,8 @@ it('leaves the payment SWEEP_QUEUED, books what it cost, and alarms', async () =
     [id, address, depositId, shop.id],
   );
   await h.db.query(
-    `INSERT INTO attempt (intent_id, n, network, tx_id, raw, from_address, nonce, inputs, unit_price, max_fee_units, moved_units, outputs, status, success, fee_units, block_hash, height)
+    `INSERT INTO attempt (intent_id, n, network, tx_id, raw, from_address, nonce, inputs, unit_price, max_fee_units,
+       moved_units, outputs, status, success, fee_units, block_hash, height)
      VALUES ($1, 1, 'ethereum', '0xf', '0x', $2, 0, '{}', 1, 42000, 40000000, '[]', 'final', false, 21000, '0xb', 90)`,
     [intentId, address],
   );

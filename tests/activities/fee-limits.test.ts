@@ -16,8 +16,8 @@ import { newId } from '../../domain/ids';
 import { codecs, richShop, seed, strangers, type RichShop } from './rich-shop';
 import { estimating, nodes } from './nodes';
 
-/** What a transaction that no block takes may cost: only the first in line is bumped, up to its cap, and then operators are told. The
- *  node is played, and takes everything; blocks come and go, and have none of ours. */
+/** What a transaction that no block takes may cost: only the first in line is bumped, up to its cap, and then operators
+ *  are told. The node is played, and takes everything; blocks come and go, and have none of ours. */
 
 const gwei = 10n ** 9n;
 const by = { id: newId(), email: 'ann@shop.example' };
@@ -43,8 +43,10 @@ beforeEach(async () => {
     ['USDT_ERC20', '1', shop.hot, '50000'],
   ] as const) {
     await db.query(
-      `WITH r AS (INSERT INTO rate (currency, fiat, value, sources, taken_at) VALUES ($1, 'USD', $2, '[]', now()) RETURNING *)
-       INSERT INTO rate_latest (currency, fiat, rate_id, value, taken_at) SELECT currency, fiat, id, value, taken_at FROM r`,
+      `WITH r AS (INSERT INTO rate (currency, fiat, value, sources, taken_at) VALUES ($1, 'USD', $2, '[]', now())
+         RETURNING *)
+       INSERT INTO rate_latest (currency, fiat, rate_id, value, taken_at) SELECT currency, fiat, id, value, taken_at
+         FROM r`,
       [currency, price],
     );
     await db.query(
@@ -110,7 +112,8 @@ async function withdrawal(currency: string, amount: string): Promise<{ id: strin
 }
 async function ended(intentId: string): Promise<void> {
   await db.query(
-    `UPDATE attempt SET status = CASE WHEN n = (SELECT max(n) FROM attempt WHERE intent_id = $1) THEN 'final' ELSE 'replaced' END,
+    `UPDATE attempt SET status = CASE WHEN n = (SELECT max(n) FROM attempt WHERE intent_id = $1) THEN 'final'
+       ELSE 'replaced' END,
             success = true, fee_units = 1000, height = 2, block_hash = 'h2', final_at = now() WHERE intent_id = $1`,
     [intentId],
   );

@@ -64,14 +64,16 @@ async function signed(): Promise<{ id: string; intentId: string }> {
 }
 const followed = (): Promise<unknown> =>
   shop.db.query(
-    `INSERT INTO chain_cursor (network, height, hash, head_height, scanned_through) VALUES ('ethereum', 1, 'x', 1, clock_timestamp())
+    `INSERT INTO chain_cursor (network, height, hash, head_height, scanned_through)
+       VALUES ('ethereum', 1, 'x', 1, clock_timestamp())
      ON CONFLICT (network) DO UPDATE SET scanned_through = clock_timestamp()`,
   );
 const statusOf = async (id: string): Promise<string> =>
   (await shop.db.query('SELECT status FROM withdrawal WHERE id = $1', [id]))[0].status;
 async function mined(intentId: string, success = true): Promise<void> {
   await shop.db.query(
-    `UPDATE attempt SET status = 'final', success = $2, fee_units = 21000000000000, final_at = now(), height = 2, block_hash = 'b2' WHERE intent_id = $1`,
+    `UPDATE attempt SET status = 'final', success = $2, fee_units = 21000000000000, final_at = now(), height = 2,
+       block_hash = 'b2' WHERE intent_id = $1`,
     [intentId, success],
   );
   await shop.db.query('UPDATE intent SET status = $2 WHERE id = $1', [intentId, success ? 'final' : 'failed']);

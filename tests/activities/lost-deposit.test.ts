@@ -5,7 +5,8 @@ import { startHarness, type Harness } from '../api/harness';
 import { settledPayment } from '../api/refundable';
 import { paymentsAt } from './run-payment';
 
-/** A settled payment whose deposit the chain no longer has, and has again: the books follow, each time. Invariants: 3, row 23. */
+/** A settled payment whose deposit the chain no longer has, and has again: the books follow, each time. Invariants: 3,
+ *  row 23. */
 
 let h: Harness;
 beforeAll(async () => {
@@ -18,8 +19,10 @@ it('books the loss, and takes it back when the deposit returns, however often', 
   const { id, paid } = await settledPayment(h, shop, { credit: '0' });
   const deposit = { network: 'ethereum', txId: '0xd', index: -1, currency: 'ETH', amount: paid };
   await h.db.query(
-    `INSERT INTO deposit (network, tx_id, out_index, address, role, payment_id, currency, amount, stated_amount, is_dust, status, first_seen_at, allocation)
-     SELECT 'ethereum', '0xd', -1, deposit_address, 'deposit', id, 'ETH', amount_paid, amount_paid, false, 'confirmed', now(), 'settled' FROM payment WHERE id = $1`,
+    `INSERT INTO deposit (network, tx_id, out_index, address, role, payment_id, currency, amount, stated_amount,
+       is_dust, status, first_seen_at, allocation)
+     SELECT 'ethereum', '0xd', -1, deposit_address, 'deposit', id, 'ETH', amount_paid, amount_paid, false, 'confirmed',
+       now(), 'settled' FROM payment WHERE id = $1`,
     [id],
   );
   await h.db.transaction((tx) => post(tx, depositJournal({ ...deposit, merchantId: shop.id })));
@@ -28,7 +31,8 @@ it('books the loss, and takes it back when the deposit returns, however often', 
   const lost = async (): Promise<string> =>
     (
       await h.db.query(
-        `SELECT trim_scale(coalesce(sum(CASE WHEN debit = 'E:loss' THEN amount ELSE -amount END), 0))::text AS sum FROM posting WHERE 'E:loss' IN (debit, credit)`,
+        `SELECT trim_scale(coalesce(sum(CASE WHEN debit = 'E:loss' THEN amount ELSE -amount END), 0))::text AS sum
+           FROM posting WHERE 'E:loss' IN (debit, credit)`,
       )
     )[0].sum;
   const becomes = async (status: string): Promise<void> => {

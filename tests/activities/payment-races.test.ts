@@ -4,8 +4,9 @@ import { audit } from '../../db/audit/audit';
 import { startHarness, type Harness, type Shop } from '../api/harness';
 import { paymentsAt } from './run-payment';
 
-/** Cancel, deposit, expiry and another choice of currency at one payment at once, again and again: whoever comes first, only legal rows are
- *  taken, and the money has one allocation. `RACE_ROUNDS`: how often, a hundred times by default. Invariants: 3. */
+/** Cancel, deposit, expiry and another choice of currency at one payment at once, again and again: whoever comes first,
+ *  only legal rows are taken, and the money has one allocation. `RACE_ROUNDS`: how often, a hundred times by default.
+ *  Invariants: 3. */
 
 const rounds = parseInt(process.env.RACE_ROUNDS ?? '100', 10);
 const abreast = 4;
@@ -61,8 +62,10 @@ async function round(n: number): Promise<string> {
     select: () => act.selectCurrency(id, 'BTC', 'payer'),
     async deposit() {
       await db.query(
-        `INSERT INTO deposit (network, tx_id, out_index, address, role, payment_id, currency, amount, stated_amount, is_dust, status, block_hash, height,
-           first_seen_at, confirmed_at) VALUES ('ethereum', $1, 0, $2, 'deposit', $3, 'ETH', $4, $4, false, 'confirmed', '0xb', 90, clock_timestamp(), now()) ON CONFLICT DO NOTHING`,
+        `INSERT INTO deposit (network, tx_id, out_index, address, role, payment_id, currency, amount, stated_amount,
+           is_dust, status, block_hash, height,
+           first_seen_at, confirmed_at) VALUES ('ethereum', $1, 0, $2, 'deposit', $3, 'ETH', $4, $4, false, 'confirmed',
+             '0xb', 90, clock_timestamp(), now()) ON CONFLICT DO NOTHING`,
         [String(n).padStart(64, '0'), depositAddress, id, amount],
       );
       await act.runPayment(id);
@@ -93,7 +96,8 @@ async function round(n: number): Promise<string> {
   ]);
   expect(deposits).toEqual([{ allocation: 'unsettled', child: child?.id ?? null }]);
   const events = await db.query(
-    `SELECT payment_id, state_version, coalesce(from_status, '') AS "from", to_status AS "to", cause FROM payment_event WHERE payment_id = ANY($1) ORDER BY payment_id, id`,
+    `SELECT payment_id, state_version, coalesce(from_status, '') AS "from", to_status AS "to", cause FROM payment_event
+       WHERE payment_id = ANY($1) ORDER BY payment_id, id`,
     [[id, child?.id ?? id]],
   );
   for (const [at, event] of events.entries()) {

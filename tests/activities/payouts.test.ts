@@ -31,7 +31,8 @@ import type { Approver } from '../../commands/access/second-person';
 import { anApprover } from '../approver';
 import { estimating, nodes } from './nodes';
 
-/** How a mass payout is carried: what is planned, signed, sent and booked, and what happens to what cannot be paid. The node is played. */
+/** How a mass payout is carried: what is planned, signed, sent and booked, and what happens to what cannot be paid. The
+ *  node is played. */
 
 const seed = Buffer.alloc(64, 7);
 const { chain } = parseConfig({ BTC_NETWORK: 'regtest', ETH_CHAIN_ID: '31337' });
@@ -84,10 +85,12 @@ beforeAll(async () => {
       [network, hot(network), hot(network, 'gas')],
     );
   await db.query(
-    `INSERT INTO network_fee (network, unit_price, tip_price, taken_at) VALUES ('ethereum', 2000000000, 1000000000, now()), ('bitcoin', 2, 0, now())`,
+    `INSERT INTO network_fee (network, unit_price, tip_price, taken_at)
+       VALUES ('ethereum', 2000000000, 1000000000, now()), ('bitcoin', 2, 0, now())`,
   );
   await db.query(
-    `INSERT INTO chain_cursor (network, height, hash, head_height, scanned_through) VALUES ('bitcoin', 100, 'b', 100, 'infinity'), ('ethereum', 100, 'e', 100, 'infinity')`,
+    `INSERT INTO chain_cursor (network, height, hash, head_height, scanned_through)
+       VALUES ('bitcoin', 100, 'b', 100, 'infinity'), ('ethereum', 100, 'e', 100, 'infinity')`,
   );
   for (const [currency, price] of [
     ['ETH', '3200'],
@@ -132,7 +135,8 @@ afterEach(async () => {
 let made = 0;
 const holds = (currency: string, amount: string): Promise<unknown> =>
   db.query(
-    `INSERT INTO deposit (network, tx_id, out_index, address, role, currency, amount, stated_amount, is_dust, status, first_seen_at, allocation)
+    `INSERT INTO deposit (network, tx_id, out_index, address, role, currency, amount, stated_amount, is_dust, status,
+       first_seen_at, allocation)
      VALUES ($1, $2, 0, $3, 'treasury', $4, $5, $5, false, 'confirmed', now(), 'own')`,
     [networkOf(currency), (made += 1).toString(16).padStart(64, '0'), hot(networkOf(currency)), currency, amount],
   );
@@ -156,20 +160,23 @@ const batchStatus = async (id: string): Promise<string> =>
 const events = async (id: string): Promise<string[]> =>
   (
     await db.query(
-      `SELECT type FROM event WHERE entity_id = $1 OR entity_id IN (SELECT id FROM payout_leg WHERE batch_id = $1) ORDER BY seq`,
+      `SELECT type FROM event WHERE entity_id = $1 OR entity_id IN (SELECT id FROM payout_leg WHERE batch_id = $1)
+         ORDER BY seq`,
       [id],
     )
   ).map((row: { type: string }) => row.type.replace('mass_payout.', ''));
 type Attempt = { id: string; kind: string; outputs: Array<{ address: string; units: string }>; nonce: number | null };
 const attempts = (id: string): Promise<Attempt[]> =>
   db.query(
-    `SELECT i.id, i.kind, a.outputs, a.nonce FROM attempt a JOIN intent i ON i.id = a.intent_id WHERE i.owner_kind = 'payout-batch' AND i.owner_id = $1 ORDER BY a.id`,
+    `SELECT i.id, i.kind, a.outputs, a.nonce FROM attempt a JOIN intent i ON i.id = a.intent_id
+       WHERE i.owner_kind = 'payout-batch' AND i.owner_id = $1 ORDER BY a.id`,
     [id],
   );
 /** What a chain would do to everything of a batch that is sent. */
 const mine = async (id: string, success = true): Promise<void> => {
   const mined = await db.query(
-    `UPDATE attempt a SET status = 'final', success = $2, fee_units = least(a.max_fee_units, 30000), height = 1 FROM intent i
+    `UPDATE attempt a SET status = 'final', success = $2, fee_units = least(a.max_fee_units, 30000), height = 1
+       FROM intent i
       WHERE i.id = a.intent_id AND i.owner_kind = 'payout-batch' AND i.owner_id = $1
         AND a.status = 'sent' RETURNING i.id`,
     [id, success],
@@ -189,7 +196,8 @@ async function round(id: string): Promise<void> {
 const reserved = async (currency: string): Promise<string> =>
   (
     await db.query(
-      `SELECT trim_scale(coalesce(sum(amount), 0))::text AS sum FROM balance WHERE account = 'L:reserved:' || $1 AND asset = $2`,
+      `SELECT trim_scale(coalesce(sum(amount), 0))::text AS sum FROM balance WHERE account = 'L:reserved:' || $1
+         AND asset = $2`,
       [merchantId, currency],
     )
   )[0].sum;
@@ -366,11 +374,13 @@ it('gives back what is reverted, and pays the others', async () => {
   ]);
   await round(id);
   await db.query(
-    `UPDATE attempt SET status = 'final', success = false, fee_units = 21000, height = 1 WHERE intent_id = (SELECT intent_id FROM payout_leg WHERE batch_id = $1 AND row_index = 0)`,
+    `UPDATE attempt SET status = 'final', success = false, fee_units = 21000, height = 1
+       WHERE intent_id = (SELECT intent_id FROM payout_leg WHERE batch_id = $1 AND row_index = 0)`,
     [id],
   );
   await db.query(
-    `UPDATE intent SET status = 'failed' WHERE id = (SELECT intent_id FROM payout_leg WHERE batch_id = $1 AND row_index = 0)`,
+    `UPDATE intent SET status = 'failed' WHERE id = (SELECT intent_id FROM payout_leg WHERE batch_id = $1
+       AND row_index = 0)`,
     [id],
   );
   await mine(id);
@@ -581,7 +591,8 @@ describe('a reorganisation takes back what was final', () => {
 describe('a process that dies', () => {
   const arm = (point: string) =>
     db.query(
-      `INSERT INTO fail_point (name, action, remaining) VALUES ($1, 'throw', 1) ON CONFLICT (name) DO UPDATE SET remaining = 1`,
+      `INSERT INTO fail_point (name, action, remaining) VALUES ($1, 'throw', 1)
+         ON CONFLICT (name) DO UPDATE SET remaining = 1`,
       [point],
     );
   beforeAll(() => armFailPoints({ enabled: true, db }));
@@ -651,7 +662,8 @@ it('sends again of what a node took only what it does not have; after some block
   expect(await again()).toEqual(nonces.slice(1));
   nextNonce = nonces[2]! + 1;
   await db.query(
-    `UPDATE attempt a SET sent_at = sent_at - interval '61 seconds' FROM intent i WHERE i.id = a.intent_id AND i.owner_kind = 'payout-batch' AND i.owner_id = $1`,
+    `UPDATE attempt a SET sent_at = sent_at - interval '61 seconds' FROM intent i WHERE i.id = a.intent_id
+       AND i.owner_kind = 'payout-batch' AND i.owner_id = $1`,
     [id],
   );
   expect(await again()).toEqual(nonces);
@@ -769,7 +781,8 @@ it.each(['BTC', 'USDT_ERC20'])(
   async (currency) => {
     const open = async (id: string): Promise<number> => {
       await db.transaction(resolveShortfalls);
-      const found = `SELECT FROM incident WHERE kind = 'treasury-low' AND subject_kind = 'payout-batch' AND subject_id = $1
+      const found = `SELECT FROM incident WHERE kind = 'treasury-low' AND subject_kind = 'payout-batch'
+        AND subject_id = $1
                         AND resolved_at IS NULL`;
       return (await db.query(found, [id])).length;
     };
@@ -846,7 +859,8 @@ it.each<[string, BroadcastAnswer]>([
   const all = await attempts(id);
   expect(new Set(all.map((one) => one.nonce)).size).toBe(2);
   await db.query(
-    `UPDATE attempt SET status = 'replaced' WHERE intent_id = $1 AND n < (SELECT max(n) FROM attempt WHERE intent_id = $1)`,
+    `UPDATE attempt SET status = 'replaced' WHERE intent_id = $1
+       AND n < (SELECT max(n) FROM attempt WHERE intent_id = $1)`,
     [first!.id],
   );
   await mine(id);
@@ -926,7 +940,8 @@ describe('a database that was restored from an old backup', () => {
   beforeAll(() => db.query('UPDATE attempt SET sent_at = now() WHERE sent_at IS NULL')); // by the tests above
 
   it('sends nothing of a wallet whose nonces the chain knows better, and freezes it', async () => {
-    // What it no longer knows has used the first nonce; what is paid first now is another payment, and its own has the next.
+    // What it no longer knows has used the first nonce; what is paid first now is another payment, and its own has the
+    // next.
     const id = await queued([
       ['ETH', '0.01'],
       ['ETH', '0.02', 1],

@@ -6,8 +6,9 @@ import { rawProperty } from '../../domain/payments/json-text';
 import { startHarness, type Harness, type Shop } from '../api/harness';
 import { paymentsAt } from './run-payment';
 
-/** A merchant whose server is away for two days, in one way after another, and who knows everything afterwards: what was delivered,
- *  and the stream from where he was. The pauses are the true ones, on a clock that does not wait. Contract: G4. */
+/** A merchant whose server is away for two days, in one way after another, and who knows everything afterwards: what
+ *  was delivered, and the stream from where he was. The pauses are the true ones, on a clock that does not wait.
+ *  Contract: G4. */
 
 const hour = 3_600_000;
 let h: Harness;

@@ -38,9 +38,11 @@ async function planned(amount = '0.01'): Promise<{ id: string; intentId: string 
   const paymentId = newId();
   await unguarded(db, (tx) =>
     tx.query(
-      `INSERT INTO payment (id, merchant_id, slug, status, source, fiat_amount, fiat_currency, fee_bearer, fee_bps, tolerance_pct, underpaid_policy,
+      `INSERT INTO payment (id, merchant_id, slug, status, source, fiat_amount, fiat_currency, fee_bearer, fee_bps,
+         tolerance_pct, underpaid_policy,
        currency, network, amount, exchange_rate, amount_paid, settlement_address, custody, expires_at, expires_in)
-     VALUES ($1, $2, $3, 'SETTLED', 'api', 32, 'USD', 'merchant', 40, 1, 'hold', 'ETH', 'ethereum', 0.01, 3200, 0.01, $4, 'platform', now(), 60)`,
+     VALUES ($1, $2, $3, 'SETTLED', 'api', 32, 'USD', 'merchant', 40, 1, 'hold', 'ETH', 'ethereum', 0.01, 3200, 0.01,
+       $4, 'platform', now(), 60)`,
       [paymentId, merchantId, newSlug(), shop.hot],
     ),
   );
@@ -66,19 +68,24 @@ async function plannedHeld(): Promise<{ id: string; intentId: string }> {
   const address = codecs.ethereum.derive(codecs.ethereum.extendedKey(seed, 'deposit'), (lastIndex += 1));
   await unguarded(db, (tx) =>
     tx.query(
-      `INSERT INTO payment (id, merchant_id, slug, status, source, fiat_amount, fiat_currency, fee_bearer, fee_bps, tolerance_pct, underpaid_policy,
+      `INSERT INTO payment (id, merchant_id, slug, status, source, fiat_amount, fiat_currency, fee_bearer, fee_bps,
+         tolerance_pct, underpaid_policy,
        currency, network, amount, exchange_rate, amount_paid, settlement_address, custody, expires_at, expires_in)
-     VALUES ($1, $2, $3, 'EXPIRED', 'api', 32, 'USD', 'merchant', 40, 1, 'hold', 'ETH', 'ethereum', 0.01, 3200, 0, $4, 'platform', now(), 60)`,
+     VALUES ($1, $2, $3, 'EXPIRED', 'api', 32, 'USD', 'merchant', 40, 1, 'hold', 'ETH', 'ethereum', 0.01, 3200, 0, $4,
+       'platform', now(), 60)`,
       [paymentId, merchantId, newSlug(), shop.hot],
     ),
   );
   await db.query(
-    `INSERT INTO address (network, address, role, key_index, merchant_id, payment_id) VALUES ('ethereum', $1, 'deposit', $2, $3, $4)`,
+    `INSERT INTO address (network, address, role, key_index, merchant_id, payment_id)
+       VALUES ('ethereum', $1, 'deposit', $2, $3, $4)`,
     [address, lastIndex, merchantId, paymentId],
   );
   await db.query(
-    `INSERT INTO deposit (network, tx_id, out_index, address, role, payment_id, currency, amount, stated_amount, is_dust, status, first_seen_at,
-       confirmed_at, allocation) VALUES ('ethereum', $1, 0, $2, 'deposit', $3, 'ETH', 0.01, 0.01, false, 'confirmed', now(), now(), 'unallocated')`,
+    `INSERT INTO deposit (network, tx_id, out_index, address, role, payment_id, currency, amount, stated_amount,
+       is_dust, status, first_seen_at,
+       confirmed_at, allocation) VALUES ('ethereum', $1, 0, $2, 'deposit', $3, 'ETH', 0.01, 0.01, false, 'confirmed',
+         now(), now(), 'unallocated')`,
     [txId, address, paymentId],
   );
   const deposit = { network: 'ethereum', txId, index: 0, currency: 'ETH', amount: '0.01', merchantId };
@@ -108,7 +115,8 @@ it('is on its way again when a reorganisation takes its transaction, and arrives
   const { finishIntent } = sweepActivities({ db, config, nodes });
   const mine = async (blockHash: string, feeUnits: string): Promise<void> => {
     await db.query(
-      `UPDATE attempt SET status = 'final', success = true, block_hash = $2, height = 50, fee_units = $3 WHERE intent_id = $1`,
+      `UPDATE attempt SET status = 'final', success = true, block_hash = $2, height = 50, fee_units = $3
+         WHERE intent_id = $1`,
       [intentId, blockHash, feeUnits],
     );
     await db.query(`UPDATE intent SET status = 'final' WHERE id = $1`, [intentId]);
@@ -117,7 +125,8 @@ it('is on its way again when a reorganisation takes its transaction, and arrives
   };
   const reorganise = async (): Promise<void> => {
     await db.query(
-      `INSERT INTO chain_cursor (network, height, hash, head_height, scanned_through) VALUES ('ethereum', 60, 'x', 60, now())
+      `INSERT INTO chain_cursor (network, height, hash, head_height, scanned_through)
+         VALUES ('ethereum', 60, 'x', 60, now())
        ON CONFLICT (network) DO UPDATE SET height = 60, hash = 'x'`,
     );
     await db.transaction((tx) => rollBack(tx, 'ethereum', { height: 60, hash: 'x' }, { height: 40, hash: 'y' }));
@@ -130,7 +139,8 @@ it('is on its way again when a reorganisation takes its transaction, and arrives
       await db.query(
         `SELECT trim_scale(coalesce(sum(CASE WHEN p.debit = $1 THEN p.amount ELSE -p.amount END), 0))::text AS sum
            FROM posting p JOIN journal j ON j.id = p.journal_id
-          WHERE $1 IN (p.debit, p.credit) AND (j.key LIKE 'hold/refund/' || $2 || '%' OR j.key LIKE 'fee/%' OR j.key LIKE 'reversal/%')`,
+          WHERE $1 IN (p.debit, p.credit) AND (j.key LIKE 'hold/refund/' || $2 || '%' OR j.key LIKE 'fee/%'
+            OR j.key LIKE 'reversal/%')`,
         [account, id],
       )
     )[0].sum;
@@ -169,7 +179,8 @@ it('is on its way again when a reorganisation takes its transaction, and arrives
 /** The chain no longer has the block of height 2000. */
 async function takenBack(): Promise<void> {
   await db.query(
-    `INSERT INTO chain_cursor (network, height, hash, head_height, scanned_through) VALUES ('ethereum', 2000, 'x', 2000, now())
+    `INSERT INTO chain_cursor (network, height, hash, head_height, scanned_through)
+       VALUES ('ethereum', 2000, 'x', 2000, now())
      ON CONFLICT (network) DO UPDATE SET height = 2000, hash = 'x'`,
   );
   await db.transaction((tx) => rollBack(tx, 'ethereum', { height: 2000, hash: 'x' }, { height: 1999, hash: 'y' }));
@@ -188,13 +199,15 @@ it.each([
     await signer.signOnce(intentId);
     const amounts = async (): Promise<unknown> =>
       db.query(
-        `SELECT account, trim_scale(amount)::text AS amount FROM balance WHERE account LIKE 'L:%:' || $1 AND asset = 'ETH' ORDER BY account`,
+        `SELECT account, trim_scale(amount)::text AS amount FROM balance WHERE account LIKE 'L:%:' || $1
+           AND asset = 'ETH' ORDER BY account`,
         [merchantId],
       );
     const held = await amounts();
     for (const success of [first, !first, first, !first]) {
       await db.query(
-        `UPDATE attempt SET status = 'final', success = $2, block_hash = '0xa', height = 2000, fee_units = 21000 WHERE intent_id = $1`,
+        `UPDATE attempt SET status = 'final', success = $2, block_hash = '0xa', height = 2000, fee_units = 21000
+           WHERE intent_id = $1`,
         [intentId, success],
       );
       await db.query(`UPDATE intent SET status = $2 WHERE id = $1`, [intentId, success ? 'final' : 'failed']);
@@ -215,7 +228,8 @@ it('what went back to where it was, and is in other hands since, stays failed', 
   const { id, intentId } = await plannedHeld();
   await signer.signOnce(intentId);
   await db.query(
-    `UPDATE attempt SET status = 'final', success = false, block_hash = '0xa', height = 2000, fee_units = 21000 WHERE intent_id = $1`,
+    `UPDATE attempt SET status = 'final', success = false, block_hash = '0xa', height = 2000, fee_units = 21000
+       WHERE intent_id = $1`,
     [intentId],
   );
   await db.query(`UPDATE intent SET status = 'failed' WHERE id = $1`, [intentId]);
@@ -243,7 +257,8 @@ it.each<[string, string]>([
   ['another address', `UPDATE refund SET address = '${elsewhere}' WHERE id = $1`],
   [
     'another amount',
-    `UPDATE refund SET net_amount = net_amount - 0.001, gross_amount = gross_amount - 0.001, amount = amount - 0.001 WHERE id = $1`,
+    `UPDATE refund SET net_amount = net_amount - 0.001, gross_amount = gross_amount - 0.001, amount = amount - 0.001
+       WHERE id = $1`,
   ],
   ['no approval', `UPDATE refund SET approved_at = NULL WHERE id = $1`],
   ['an approval still to come', `UPDATE refund SET status = 'awaiting_approval', state_version = 2 WHERE id = $1`],

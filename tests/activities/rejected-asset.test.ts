@@ -6,7 +6,8 @@ import { setLimits } from '../../db/limits/egress';
 import { startHarness, type Harness, type Shop } from '../api/harness';
 import { paymentsAt } from './run-payment';
 
-/** What becomes of a part in the right coin where another asset came too, and when another asset is taken by itself. Invariants: 3, rows 19, 21. */
+/** What becomes of a part in the right coin where another asset came too, and when another asset is taken by itself.
+ *  Invariants: 3, rows 19, 21. */
 
 let h: Harness;
 let db: DataSource;
@@ -31,15 +32,18 @@ async function open(settings: Record<string, unknown> = {}): Promise<Made> {
 }
 const deposit = ({ id, address }: Made, currency: string, amount: string): Promise<unknown> =>
   db.query(
-    `INSERT INTO deposit (network, tx_id, out_index, address, role, payment_id, currency, amount, stated_amount, is_dust, status, block_hash, height,
-       first_seen_at, confirmed_at) VALUES ('ethereum', $1, 0, $2, 'deposit', $3, $4, $5, $5, false, 'confirmed', '0xb', 90, clock_timestamp(), now())`,
+    `INSERT INTO deposit (network, tx_id, out_index, address, role, payment_id, currency, amount, stated_amount,
+       is_dust, status, block_hash, height,
+       first_seen_at, confirmed_at) VALUES ('ethereum', $1, 0, $2, 'deposit', $3, $4, $5, $5, false, 'confirmed', '0xb',
+         90, clock_timestamp(), now())`,
     [randomBytes(32).toString('hex'), address, id, currency, amount],
   );
 const read = async (id: string) =>
   (
     await db.query(
       `SELECT status, exceptions, cross_chain_auto_accept_at AS "acceptAt",
-              (SELECT array_agg(currency || ' ' || coalesce(allocation, '-') ORDER BY currency) FROM deposit d WHERE d.payment_id = p.id) AS allocations,
+              (SELECT array_agg(currency || ' ' || coalesce(allocation, '-') ORDER BY currency) FROM deposit d
+                WHERE d.payment_id = p.id) AS allocations,
               (SELECT count(*)::int FROM payment c WHERE c.parent_payment_id = p.id) AS children,
               (SELECT array_agg(r.currency || ' ' || r.status) FROM refund r WHERE r.payment_id = p.id) AS refunds
          FROM payment p WHERE id = $1`,
@@ -136,7 +140,8 @@ it('a refund by policy waits for the limits before it takes the event counter of
     judged = act.runPayment(made.id);
     for (;;) {
       const [{ n }] = await db.query(
-        `SELECT count(*)::int AS n FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%egress_limit%'`,
+        `SELECT count(*)::int AS n FROM pg_stat_activity WHERE wait_event_type = 'Lock'
+           AND query LIKE '%egress_limit%'`,
       );
       if (n > 0) break;
     }

@@ -1,7 +1,8 @@
 import dns from 'node:dns';
 import type { LookupFunction } from 'node:net';
 
-/** Names of a resolver of our own, and what an attacker's would answer. Others go to the real one. Import it before what resolves. */
+/** Names of a resolver of our own, and what an attacker's would answer. Others go to the real one. Import it before
+ *  what resolves. */
 export const names: Record<string, readonly string[]> = {};
 
 const realLookup = dns.lookup;

@@ -31,15 +31,19 @@ export async function richShop(amount: string): Promise<RichShop> {
     hot,
   ]);
   await db.query(
-    `INSERT INTO network_fee (network, unit_price, tip_price, taken_at) VALUES ('ethereum', 2000000000, 1000000000, now())`,
+    `INSERT INTO network_fee (network, unit_price, tip_price, taken_at)
+       VALUES ('ethereum', 2000000000, 1000000000, now())`,
   );
   await db.query(
-    `WITH r AS (INSERT INTO rate (currency, fiat, value, sources, taken_at) VALUES ('ETH', 'USD', 3200, '[]', now()) RETURNING *)
-     INSERT INTO rate_latest (currency, fiat, rate_id, value, taken_at) SELECT currency, fiat, id, value, taken_at FROM r`,
+    `WITH r AS (INSERT INTO rate (currency, fiat, value, sources, taken_at) VALUES ('ETH', 'USD', 3200, '[]', now())
+       RETURNING *)
+     INSERT INTO rate_latest (currency, fiat, rate_id, value, taken_at) SELECT currency, fiat, id, value, taken_at
+       FROM r`,
   );
   const { id: merchantId } = await createMerchant(db, { secretsKey: 'ab'.repeat(32), name: 'Shop' });
   await db.query(
-    `INSERT INTO deposit (network, tx_id, out_index, address, role, currency, amount, stated_amount, is_dust, status, first_seen_at, allocation)
+    `INSERT INTO deposit (network, tx_id, out_index, address, role, currency, amount, stated_amount, is_dust, status,
+       first_seen_at, allocation)
      VALUES ('ethereum', '0x01', -1, $1, 'treasury', 'ETH', $2, $2, false, 'confirmed', now(), 'own')`,
     [hot, amount],
   );

@@ -67,19 +67,23 @@ async function aPayment(status: string | null = 'confirmed', over: { isDust?: bo
   const address = addressOf('bitcoin', 1000 + at++);
   await unguarded(db, (tx) =>
     tx.query(
-      `INSERT INTO payment (id, merchant_id, slug, status, source, fiat_amount, fiat_currency, fee_bearer, fee_bps, tolerance_pct, underpaid_policy,
-       expires_at, expires_in) VALUES ($1, $2, $3, 'SETTLED', 'api', 10, 'USD', 'merchant', 40, 1, 'hold', now(), 3600)`,
+      `INSERT INTO payment (id, merchant_id, slug, status, source, fiat_amount, fiat_currency, fee_bearer, fee_bps,
+         tolerance_pct, underpaid_policy,
+       expires_at, expires_in) VALUES ($1, $2, $3, 'SETTLED', 'api', 10, 'USD', 'merchant', 40, 1, 'hold', now(),
+         3600)`,
       [id, merchantId, newSlug()],
     ),
   );
   await db.query(
-    `INSERT INTO address (network, address, role, key_index, currency, merchant_id, payment_id) VALUES ('bitcoin', $1, 'deposit', $2, 'BTC', $3, $4)`,
+    `INSERT INTO address (network, address, role, key_index, currency, merchant_id, payment_id)
+       VALUES ('bitcoin', $1, 'deposit', $2, 'BTC', $3, $4)`,
     [address, 1000 + at, merchantId, id],
   );
   const txId = randomBytes(32).toString('hex');
   if (status)
     await db.query(
-      `INSERT INTO deposit (network, tx_id, out_index, address, role, payment_id, currency, amount, stated_amount, is_dust, status, first_seen_at, allocation)
+      `INSERT INTO deposit (network, tx_id, out_index, address, role, payment_id, currency, amount, stated_amount,
+         is_dust, status, first_seen_at, allocation)
        VALUES ('bitcoin', $1, 0, $2, 'deposit', $3, 'BTC', 1, 1, $5, $4, now(), $6)`,
       [txId, address, id, status, over.isDust ?? false, over.allocation ?? null],
     );

@@ -147,7 +147,8 @@ const cases: readonly Case[] = [
   },
   {
     name: 'a limit that is reached',
-    everything: `INSERT INTO egress_limit (scope, daily_usd, set_by, active_at) VALUES ('platform', 1, 'a test', now())`,
+    everything: `INSERT INTO egress_limit (scope, daily_usd, set_by, active_at)
+      VALUES ('platform', 1, 'a test', now())`,
     answer: waits('the daily limit of the platform'),
   },
   { name: 'another destination', intent: firstOutput('address', other), answer: refused('address or amount') },

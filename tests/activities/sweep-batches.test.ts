@@ -110,10 +110,12 @@ async function confirmed(
   const paid = add('0', ...coins);
   await unguarded(db, (tx) =>
     tx.query(
-      `INSERT INTO payment (id, merchant_id, slug, status, source, fiat_amount, fiat_currency, fee_bearer, fee_bps, tolerance_pct, underpaid_policy,
+      `INSERT INTO payment (id, merchant_id, slug, status, source, fiat_amount, fiat_currency, fee_bearer, fee_bps,
+         tolerance_pct, underpaid_policy,
        currency, network, amount, exchange_rate, native_rate, network_fee_amount, amount_paid, settlement_address, custody, expires_at, expires_in,
        required_confirmations, confirmed_at, tx_ids)
-     VALUES ($1, $2, $3, 'CONFIRMED', 'api', 64, 'USD', 'merchant', 40, 1, 'hold', $8, $9, $4, 1, $10, 0.00002, $4, $5, $6,
+     VALUES ($1, $2, $3, 'CONFIRMED', 'api', 64, 'USD', 'merchant', 40, 1, 'hold', $8, $9, $4, 1, $10, 0.00002, $4, $5,
+       $6,
        now() + interval '1 hour', 3600, 2, clock_timestamp() - make_interval(hours => $7), '{}')`,
       [
         id,
@@ -134,14 +136,17 @@ async function confirmed(
   for (const amount of coins) {
     const address = chain.derive(chain.extendedKey(seed, 'deposit'), ++index);
     await db.query(
-      `INSERT INTO address (network, address, role, key_index, currency, merchant_id, payment_id) VALUES ($5, $1, 'deposit', $2, $6, $3, $4)`,
+      `INSERT INTO address (network, address, role, key_index, currency, merchant_id, payment_id)
+         VALUES ($5, $1, 'deposit', $2, $6, $3, $4)`,
       [address, index, owner.id, id, chain.network, currency],
     );
     const txId = newId().padStart(64, '0');
     const [row] = await db.query(
-      `INSERT INTO deposit (network, tx_id, out_index, address, role, payment_id, currency, amount, stated_amount, is_dust, status, first_seen_at,
+      `INSERT INTO deposit (network, tx_id, out_index, address, role, payment_id, currency, amount, stated_amount,
+         is_dust, status, first_seen_at,
          confirmed_at, allocation, exchange_rate, quote_amount, rated_at)
-       VALUES ($5, $1, 0, $2, 'deposit', $3, $6, $4, $4, false, 'confirmed', now(), now(), 'unsettled', 1, $7, date_trunc('milliseconds', now()))
+       VALUES ($5, $1, 0, $2, 'deposit', $3, $6, $4, $4, false, 'confirmed', now(), now(), 'unsettled', 1, $7,
+         date_trunc('milliseconds', now()))
        RETURNING id`,
       [txId, address, id, amount, chain.network, currency, paid],
     );
@@ -160,7 +165,8 @@ const requests = async (): Promise<string[]> =>
 /** The batch that a payment is in: its own id, and its intent's. */
 async function batchOf(id: string): Promise<{ id: string; intentId: string }> {
   const [row] = await db.query(
-    `SELECT i.id, i.owner_id FROM sweep_share s JOIN intent i ON i.id = s.intent_id WHERE s.payment_id = $1 ORDER BY i.id DESC LIMIT 1`,
+    `SELECT i.id, i.owner_id FROM sweep_share s JOIN intent i ON i.id = s.intent_id WHERE s.payment_id = $1
+       ORDER BY i.id DESC LIMIT 1`,
     [id],
   );
   return { id: row.owner_id, intentId: row.id };
@@ -173,7 +179,8 @@ const attemptsOf = (intentId: string) =>
 /** Its transaction is mined and deep. `n`: which attempt. */
 async function mine(intentId: string, n = 1, { isReverted = false, block = 'b', feeCut = 0n } = {}): Promise<void> {
   const [row] = await db.query(
-    `UPDATE attempt SET status = 'mined', block_hash = $3, height = 5 WHERE intent_id = $1 AND n = $2 RETURNING id, intent_id, tx_id, block_hash, height::int, max_fee_units`,
+    `UPDATE attempt SET status = 'mined', block_hash = $3, height = 5 WHERE intent_id = $1 AND n = $2 RETURNING id,
+       intent_id, tx_id, block_hash, height::int, max_fee_units`,
     [intentId, n, block],
   );
   await db.transaction((tx) =>
@@ -230,7 +237,8 @@ it('sweeps all that are ready in one transaction, and settles each by its own pa
   );
   expect(shares.reduce((sum: number, share: { fee: number }) => sum + share.fee, 0)).toBe(attempt.fee);
   const postings = await db.query(
-    `SELECT sum(p.amount) FILTER (WHERE p.debit = 'A:treasury')::text AS moved, sum(p.amount) FILTER (WHERE p.debit = 'E:network')::text AS fee
+    `SELECT sum(p.amount) FILTER (WHERE p.debit = 'A:treasury')::text AS moved,
+       sum(p.amount) FILTER (WHERE p.debit = 'E:network')::text AS fee
        FROM posting p JOIN journal j ON j.id = p.journal_id WHERE j.key LIKE 'sweep/' || $1 || '/%'`,
     [batch.intentId],
   );
@@ -366,7 +374,8 @@ it.each<[string, string]>([
   ['a payment of somebody else', `UPDATE intent SET merchant_id = repeat('a', 24) WHERE id = $1`],
   [
     'a deposit in two parts',
-    `UPDATE sweep_share SET deposit_ids = (SELECT deposit_ids FROM sweep_share WHERE intent_id = $1 AND position = 0) WHERE intent_id = $1`,
+    `UPDATE sweep_share SET deposit_ids = (SELECT deposit_ids FROM sweep_share WHERE intent_id = $1 AND position = 0)
+       WHERE intent_id = $1`,
   ],
 ])('signs nothing with %s', async (_what, change) => {
   const [one] = [await confirmed(), await confirmed()];
@@ -422,7 +431,8 @@ describe('tokens', () => {
   const tokens = { currency: 'USDT_ERC20' as const };
   const accountsOf = (intentId: string, n: number) =>
     db.query(
-      `SELECT c.address, c.nonce, c.units::int AS units FROM attempt_account c JOIN attempt a ON a.id = c.attempt_id WHERE a.intent_id = $1 AND a.n = $2 ORDER BY c.address`,
+      `SELECT c.address, c.nonce, c.units::int AS units FROM attempt_account c JOIN attempt a ON a.id = c.attempt_id
+         WHERE a.intent_id = $1 AND a.n = $2 ORDER BY c.address`,
       [intentId, n],
     );
 

@@ -12,8 +12,8 @@ import { startHarness, type Harness, type Shop } from '../api/harness';
 import { paymentsAt } from './run-payment';
 import { estimating, sweepsAt } from './nodes';
 
-/** A deposit that is gone after its sweep was signed, and money that comes to the same address again: the signed sweep holds the address's
- *  nonce, and goes on with what came. Invariants: 3, row 16; 5, step 5. */
+/** A deposit that is gone after its sweep was signed, and money that comes to the same address again: the signed sweep
+ *  holds the address's nonce, and goes on with what came. Invariants: 3, row 16; 5, step 5. */
 
 let h: Harness;
 let db: DataSource;
@@ -77,8 +77,10 @@ let count = 0;
 async function pays(paid: Paid, amount = paid.amount): Promise<string> {
   count += 1;
   const [row] = await db.query(
-    `INSERT INTO deposit (network, tx_id, out_index, address, role, payment_id, currency, amount, stated_amount, is_dust, status, block_hash, height,
-       first_seen_at, confirmed_at) VALUES ($1, $2, 0, $3, 'deposit', $4, $5, $6, $6, false, 'confirmed', '0xb', 90, clock_timestamp(), now()) RETURNING id`,
+    `INSERT INTO deposit (network, tx_id, out_index, address, role, payment_id, currency, amount, stated_amount,
+       is_dust, status, block_hash, height,
+       first_seen_at, confirmed_at) VALUES ($1, $2, 0, $3, 'deposit', $4, $5, $6, $6, false, 'confirmed', '0xb', 90,
+         clock_timestamp(), now()) RETURNING id`,
     [assetOf(paid.currency).network, String(count).padStart(64, '0'), paid.address, paid.id, paid.currency, amount],
   );
   return row.id;
@@ -122,16 +124,20 @@ async function mine(intentId: string, n: number): Promise<void> {
   if ((await kindOf(intentId)) !== 'gas') return;
   // The top-up arrives where the tokens are.
   await db.query(
-    `INSERT INTO deposit (network, tx_id, out_index, address, role, payment_id, currency, amount, stated_amount, is_dust, status, first_seen_at, allocation)
-     SELECT 'ethereum', a.tx_id, -1, a.outputs->0->>'address', 'deposit', i.payment_id, 'ETH', a.moved_units / 1e18, a.moved_units / 1e18, false,
-            'confirmed', now(), 'own' FROM attempt a JOIN intent i ON i.id = a.intent_id WHERE a.id = $1 ON CONFLICT DO NOTHING`,
+    `INSERT INTO deposit (network, tx_id, out_index, address, role, payment_id, currency, amount, stated_amount,
+       is_dust, status, first_seen_at, allocation)
+     SELECT 'ethereum', a.tx_id, -1, a.outputs->0->>'address', 'deposit', i.payment_id, 'ETH', a.moved_units / 1e18,
+       a.moved_units / 1e18, false,
+            'confirmed', now(), 'own' FROM attempt a JOIN intent i ON i.id = a.intent_id WHERE a.id = $1
+              ON CONFLICT DO NOTHING`,
     [attempt.id],
   );
 }
 const kindOf = async (intentId: string): Promise<string> =>
   (await db.query('SELECT kind FROM intent WHERE id = $1', [intentId]))[0].kind;
 
-/** What the workflow of a sweep does with one intent: signs it, sends it, signs again what is to move something else. */
+/** What the workflow of a sweep does with one intent: signs it, sends it, signs again what is to move something
+ *  else. */
 async function carry(intentId: string, network: NetworkId = 'ethereum'): Promise<string> {
   expect((await signer().signOnce(intentId)).state).toBe('stored');
   const { sendIntent } = broadcastActivities({ db, adapter: adapter(network) });
@@ -160,7 +166,8 @@ async function settle(paid: Paid): Promise<void> {
 async function gone(paid: Paid): Promise<bigint> {
   const [row] = await db.query(
     `SELECT coalesce(sum(a.moved_units + CASE WHEN i.currency = 'ETH' THEN a.fee_units ELSE 0 END), 0)::text AS units
-       FROM attempt a JOIN intent i ON i.id = a.intent_id WHERE a.from_address = $1 AND a.status = 'final' AND i.currency = $2`,
+       FROM attempt a JOIN intent i ON i.id = a.intent_id WHERE a.from_address = $1 AND a.status = 'final'
+         AND i.currency = $2`,
     [paid.address, paid.currency],
   );
   return BigInt(row.units);
@@ -367,7 +374,8 @@ it.each(['ETH', 'USDT_ERC20', 'BTC'])(
     const spent = async (): Promise<string> =>
       (
         await db.query(
-          `SELECT trim_scale(coalesce(sum(CASE WHEN debit = 'E:network' THEN amount ELSE -amount END), 0))::text AS sum FROM posting WHERE 'E:network' IN (debit, credit)`,
+          `SELECT trim_scale(coalesce(sum(CASE WHEN debit = 'E:network' THEN amount ELSE -amount END), 0))::text AS sum
+             FROM posting WHERE 'E:network' IN (debit, credit)`,
         )
       )[0].sum;
     const all = await spent();

@@ -12,7 +12,8 @@ import { newId } from '../../domain/ids';
 import { connectionsTo, freshDatabase, patiently } from '../setup/postgres';
 import { estimating, nodes } from './nodes';
 
-/** What the treasury pays with: any of its addresses, each coin and each wei once, and what no address holds alone is gathered. */
+/** What the treasury pays with: any of its addresses, each coin and each wei once, and what no address holds alone is
+ *  gathered. */
 
 const seed = Buffer.alloc(64, 7);
 const config = parseConfig({ BTC_NETWORK: 'regtest', ETH_CHAIN_ID: '31337' });
@@ -33,7 +34,8 @@ beforeAll(async () => {
   signer = estimating(db, signingActivities({ db, codecs, seed }));
   for (const network of ['bitcoin', 'ethereum'] as const) {
     await db.query(
-      `INSERT INTO address (network, address, role, key_index) SELECT $1, a, 'treasury', n - 1 FROM unnest($2::text[]) WITH ORDINALITY AS t (a, n)`,
+      `INSERT INTO address (network, address, role, key_index) SELECT $1, a, 'treasury', n - 1
+         FROM unnest($2::text[]) WITH ORDINALITY AS t (a, n)`,
       [network, [0, 1, 2, 3].map((index) => keyOf(network, index))],
     );
     await db.query(`INSERT INTO address (network, address, role, key_index) VALUES ($1, $2, 'gas', 0)`, [
@@ -42,12 +44,14 @@ beforeAll(async () => {
     ]);
   }
   await db.query(
-    `INSERT INTO network_fee (network, unit_price, tip_price, taken_at) VALUES ('ethereum', 1000000000, 0, now()), ('bitcoin', 2, 0, now())`,
+    `INSERT INTO network_fee (network, unit_price, tip_price, taken_at) VALUES ('ethereum', 1000000000, 0, now()),
+       ('bitcoin', 2, 0, now())`,
   );
 });
 afterEach(() =>
   db.query(
-    'TRUNCATE intent, attempt, coin_lock, deposit, wallet_total, incident, temporal_request, egress_freeze, wallet_sequence CASCADE',
+    'TRUNCATE intent, attempt, coin_lock, deposit, wallet_total, incident, temporal_request, egress_freeze, ' +
+      'wallet_sequence CASCADE',
   ),
 );
 afterAll(async () => {
@@ -59,7 +63,8 @@ let made = 0;
 const holds = (currency: string, index: number, amount: string, status = 'confirmed'): Promise<unknown> => {
   const network = currency === 'BTC' ? 'bitcoin' : 'ethereum';
   return db.query(
-    `INSERT INTO deposit (network, tx_id, out_index, address, role, currency, amount, stated_amount, is_dust, status, first_seen_at, allocation)
+    `INSERT INTO deposit (network, tx_id, out_index, address, role, currency, amount, stated_amount, is_dust, status,
+       first_seen_at, allocation)
      VALUES ($1, $2, 0, $3, 'treasury', $4, $5, $5, false, $6, now(), 'own')`,
     [network, (made += 1).toString(16).padStart(64, '0'), keyOf(network, index), currency, amount, status],
   );
@@ -167,7 +172,8 @@ it('ETH: gathers at the hot wallet what no address holds alone, once, and pays t
   for (const { id } of moves) expect(await signer.signOnce(id)).toEqual({ state: 'stored' });
   for (const { id } of moves) {
     await db.query(
-      `UPDATE attempt SET status = 'final', success = true, fee_units = 21000000000000, tx_id = '0x' || md5(id::text) WHERE intent_id = $1`,
+      `UPDATE attempt SET status = 'final', success = true, fee_units = 21000000000000, tx_id = '0x' || md5(id::text)
+         WHERE intent_id = $1`,
       [id],
     );
     await db.query(`UPDATE intent SET status = 'final' WHERE id = $1`, [id]);
@@ -223,8 +229,10 @@ it('signs no move of nobody, none out of the treasury, and nothing for a kind th
 it('BTC: puts small coins together while that is cheap, one transaction at a time', async () => {
   const { maintainTreasury: tendTreasury } = treasuryMaintenanceActivities({ db, config });
   await db.query(
-    `INSERT INTO deposit (network, tx_id, out_index, address, role, currency, amount, stated_amount, is_dust, status, first_seen_at, allocation)
-     SELECT 'bitcoin', lpad(to_hex(n), 64, 'c'), 0, $1, 'treasury', 'BTC', 0.0001, 0.0001, false, 'confirmed', now(), 'own' FROM generate_series(1, 60) n`,
+    `INSERT INTO deposit (network, tx_id, out_index, address, role, currency, amount, stated_amount, is_dust, status,
+       first_seen_at, allocation)
+     SELECT 'bitcoin', lpad(to_hex(n), 64, 'c'), 0, $1, 'treasury', 'BTC', 0.0001, 0.0001, false, 'confirmed', now(),
+       'own' FROM generate_series(1, 60) n`,
     [keyOf('bitcoin', 2)],
   );
   await holds('BTC', 1, '0.5');
@@ -257,8 +265,10 @@ it('tells operators that gas is low, and that it is no longer', async () => {
   await tendTreasury();
   expect(await low()).toEqual([{ open: true }]);
   await db.query(
-    `INSERT INTO deposit (network, tx_id, out_index, address, role, currency, amount, stated_amount, is_dust, status, first_seen_at, allocation)
-     SELECT 'ethereum', 'gas', 0, address, 'gas', 'ETH', 1, 1, false, 'confirmed', now(), 'capital' FROM address WHERE network = 'ethereum' AND role = 'gas'`,
+    `INSERT INTO deposit (network, tx_id, out_index, address, role, currency, amount, stated_amount, is_dust, status,
+       first_seen_at, allocation)
+     SELECT 'ethereum', 'gas', 0, address, 'gas', 'ETH', 1, 1, false, 'confirmed', now(), 'capital' FROM address
+       WHERE network = 'ethereum' AND role = 'gas'`,
   );
   await tendTreasury();
   expect(await low()).toEqual([{ open: false }]);

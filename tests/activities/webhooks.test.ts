@@ -101,7 +101,8 @@ async function event(over: { data?: string; previous?: Record<string, unknown>; 
 const row = async (delivery: string) =>
   (
     (await db.query(
-      `SELECT status, attempts, (extract(epoch FROM next_attempt_at - updated_at) * 1000)::int AS wait FROM delivery WHERE id = $1`,
+      `SELECT status, attempts, (extract(epoch FROM next_attempt_at - updated_at) * 1000)::int AS wait FROM delivery
+         WHERE id = $1`,
       [delivery],
     )) as Array<{ status: string; attempts: number; wait: number | null }>
   )[0]!;
@@ -417,7 +418,8 @@ describe('to an endpoint of the merchant', () => {
       [another, seal(SECRETS_KEY, secret)],
     );
     await db.query('INSERT INTO merchant_counter (merchant_id) VALUES ($1)', [another]);
-    const user = `INSERT INTO dashboard_user (id, email, display_name, role, merchant_id, password_hash, email_verified_at)
+    const user = `INSERT INTO dashboard_user (id, email, display_name, role, merchant_id, password_hash,
+      email_verified_at)
       VALUES ($1, $2, 'x', $3, $4, 'x', now())`;
     await db.query(user, [newId(), 'ann@example.com', 'merchant_admin', another]);
     await db.query(user, [newId(), 'bob@example.com', 'merchant_member', another]);

@@ -20,8 +20,8 @@ import { adjustment } from '../../domain/ledger/entry';
 import { anApprover } from '../approver';
 import { estimating, nodes } from './nodes';
 
-/** What the signer signs of a withdrawal: what its row says, to an address that is listed at that moment, and nothing else; and how
- *  its end is booked. */
+/** What the signer signs of a withdrawal: what its row says, to an address that is listed at that moment, and nothing
+ *  else; and how its end is booked. */
 
 const elsewhere = codecs.ethereum.derive(strangers, 1_000_000);
 const ann = anApprover('ann@shop.example');
@@ -95,7 +95,8 @@ const eventsOf = async (id: string): Promise<string[]> =>
 /** As the chain would leave it. */
 async function mined(intentId: string, success: boolean, height = 1): Promise<void> {
   await db.query(
-    `UPDATE attempt SET status = 'final', success = $2, fee_units = 21000000000000, final_at = now(), height = $3::bigint, block_hash = 'b' || $3::bigint WHERE intent_id = $1`,
+    `UPDATE attempt SET status = 'final', success = $2, fee_units = 21000000000000, final_at = now(),
+       height = $3::bigint, block_hash = 'b' || $3::bigint WHERE intent_id = $1`,
     [intentId, success, height],
   );
   await db.query(`UPDATE intent SET status = $2 WHERE id = $1`, [intentId, success ? 'final' : 'failed']);
@@ -130,7 +131,8 @@ it('taken back by a reorganisation: on its way again, held again, and completed 
   await mined(intentId, true, 1000);
   const [from, ancestor] = [1000, 999].map((height) => ({ height, hash: `b${height}` }));
   await db.query(
-    `INSERT INTO chain_cursor (network, height, hash, head_height, scanned_through) VALUES ('ethereum', 1000, 'b1000', 1000, now())`,
+    `INSERT INTO chain_cursor (network, height, hash, head_height, scanned_through)
+       VALUES ('ethereum', 1000, 'b1000', 1000, now())`,
   );
   await db.transaction((tx) => rollBack(tx, 'ethereum', from!, ancestor!));
   expect(await read(id)).toMatchObject({ status: 'broadcast', completed_at: null });
@@ -151,7 +153,8 @@ describe('a reorganisation, and another end than before', () => {
   const takenBack = async (): Promise<void> => {
     const [from, ancestor] = [2000, 1999].map((height) => ({ height, hash: `b${height}` }));
     await db.query(
-      `INSERT INTO chain_cursor (network, height, hash, head_height, scanned_through) VALUES ('ethereum', 2000, 'b2000', 2000, now())
+      `INSERT INTO chain_cursor (network, height, hash, head_height, scanned_through)
+         VALUES ('ethereum', 2000, 'b2000', 2000, now())
        ON CONFLICT (network) DO UPDATE SET height = 2000, hash = 'b2000'`,
     );
     await db.transaction((tx) => rollBack(tx, 'ethereum', from!, ancestor!));
@@ -231,11 +234,13 @@ it.each<[string, string]>([
   ['another address', `UPDATE withdrawal SET address = '${elsewhere}' WHERE id = $1`],
   [
     'another amount',
-    `UPDATE withdrawal SET net_amount = net_amount - 0.001, gross_amount = gross_amount - 0.001, amount = amount - 0.001 WHERE id = $1`,
+    `UPDATE withdrawal SET net_amount = net_amount - 0.001, gross_amount = gross_amount - 0.001, amount = amount - 0.001
+       WHERE id = $1`,
   ],
   [
     'an approval by nobody else',
-    `UPDATE withdrawal SET needs_approval = true, approved_by = NULL, status = 'awaiting_approval', approved_at = NULL, state_version = 2 WHERE id = $1`,
+    `UPDATE withdrawal SET needs_approval = true, approved_by = NULL, status = 'awaiting_approval', approved_at = NULL,
+       state_version = 2 WHERE id = $1`,
   ],
   [
     'an intent to another address',
@@ -265,12 +270,14 @@ it.each<[string, string]>([
   expect(await attemptsOf(intentId)).toEqual([]);
   // For the audit at the end: what was tampered with is put away.
   await db.query(
-    `INSERT INTO egress_admission (kind, ref, merchant_id, usd) VALUES ('withdrawal', $1, $2, 0) ON CONFLICT DO NOTHING`,
+    `INSERT INTO egress_admission (kind, ref, merchant_id, usd) VALUES ('withdrawal', $1, $2, 0)
+       ON CONFLICT DO NOTHING`,
     [id, merchantId],
   );
   if (what === 'another amount')
     await db.query(
-      `UPDATE withdrawal SET net_amount = net_amount + 0.001, gross_amount = gross_amount + 0.001, amount = amount + 0.001 WHERE id = $1`,
+      `UPDATE withdrawal SET net_amount = net_amount + 0.001, gross_amount = gross_amount + 0.001,
+         amount = amount + 0.001 WHERE id = $1`,
       [id],
     );
   await db.transaction((tx) => cancelWithdrawal(tx, merchantId, id));
@@ -362,7 +369,8 @@ describe('a stop and a signature at once', () => {
   const until = async (what: string): Promise<void> => {
     for (let n = 0; n < 1000; n += 1) {
       const waiting = await db.query(
-        `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE $1`,
+        `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'
+           AND query LIKE $1`,
         [`%${what}%`],
       );
       if (waiting.length) return;

@@ -46,7 +46,8 @@ describe('nothing tells whether an address is known', () => {
       );
       await h.db.query(
         `INSERT INTO dashboard_user (id, email, display_name, role, merchant_id, password_hash, email_verified_at)
-       SELECT lpad(to_hex(n), 24, $3), email, 'x', 'merchant_admin', (SELECT merchant_id FROM dashboard_user WHERE merchant_id IS NOT NULL LIMIT 1), $2,
+       SELECT lpad(to_hex(n), 24, $3), email, 'x', 'merchant_admin',
+         (SELECT merchant_id FROM dashboard_user WHERE merchant_id IS NOT NULL LIMIT 1), $2,
               CASE WHEN $4 THEN NULL ELSE now() END
          FROM unnest($1::text[]) WITH ORDINALITY AS given (email, n)`,
         [known, row!.password_hash, { register: 'a', login: 'b', resend: 'c', forgot: 'd' }[name], name === 'resend'],

@@ -294,7 +294,8 @@ describe('sessions', () => {
 
   it('begin by tokens that are known as spent for longer than they are taken', async () => {
     await h.db.query(
-      `INSERT INTO spent_token (jti, expires_at) VALUES ('just-over', now() - interval '10 seconds'), ('long-over', now() - interval '2 minutes')`,
+      `INSERT INTO spent_token (jti, expires_at) VALUES ('just-over', now() - interval '10 seconds'),
+         ('long-over', now() - interval '2 minutes')`,
     );
     await clearEnded(h.db);
     expect(await h.db.query(`SELECT jti FROM spent_token WHERE jti LIKE '%-over'`)).toEqual([{ jti: 'just-over' }]);

@@ -200,7 +200,8 @@ describe('second factors', () => {
     const person = await Person.admin(h);
     await h.db.query(
       `INSERT INTO wrong_factor (user_id, kind, at)
-       SELECT id, 'totp', now() - make_interval(hours => 20) + make_interval(mins => n * 20) FROM dashboard_user, generate_series(0, 48) n WHERE email = $1`,
+       SELECT id, 'totp', now() - make_interval(hours => 20) + make_interval(mins => n * 20) FROM dashboard_user,
+         generate_series(0, 48) n WHERE email = $1`,
       [person.email],
     );
     const attempt = (fields: object) => person.post('/api/v1/auth/backup-codes/regenerate', fields);
@@ -226,7 +227,8 @@ it('keeps every secret out of logs, outbox and tables', async () => {
   });
   const secrets = [canary, person.totpSecret, made.body.data.apiKey, person.cookies.get('svc_refresh')!];
   const tables = await h.db.query<Array<{ name: string }>>(
-    `SELECT table_name AS name FROM information_schema.tables WHERE table_schema = 'public' AND table_type = 'BASE TABLE'`,
+    `SELECT table_name AS name FROM information_schema.tables WHERE table_schema = 'public'
+       AND table_type = 'BASE TABLE'`,
   );
   const lines = [...h.logs];
   expect(lines.length).toBeGreaterThan(50);

@@ -274,7 +274,8 @@ describe('the pages', () => {
   });
 });
 
-/** Every answer of the API and of the checkout that needs the public id of an invoice, or its payment's id, and nothing else. */
+/** Every answer of the API and of the checkout that needs the public id of an invoice, or its payment's id, and nothing
+ *  else. */
 async function publicAnswers(paymentId: string, slug: string): Promise<Array<{ where: string; text: string }>> {
   const publicReads = routes.filter(({ may, path }) => may === 'public' && path.includes('{'));
   const asked = publicReads.flatMap(({ method, path }) =>

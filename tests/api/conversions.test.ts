@@ -18,7 +18,8 @@ import { atOnce, secretsKey, startHarness, type Answer, type Harness, type Shop 
 import { startMarkets, type Markets } from './markets';
 import { Person } from './person';
 
-/** Every rule of a conversion over HTTP, on real money in a real ledger; its rates come from the worker's own keeper. */
+/** Every rule of a conversion over HTTP, on real money in a real ledger; its rates come from the worker's own
+ *  keeper. */
 
 let h: Harness;
 let markets: Markets;
@@ -63,7 +64,8 @@ const eventsOf = async (id: string): Promise<string[]> =>
     ])
   ).map(({ type }) => type);
 
-/** A merchant with money, and a treasury that can back it. Nobody's limit of calls is looked at but in the test of it. */
+/** A merchant with money, and a treasury that can back it. Nobody's limit of calls is looked at but in the test of
+ *  it. */
 async function trader(eth = '10'): Promise<Shop> {
   const shop = await h.shop();
   await fund(shop, 'ETH', eth);
@@ -224,7 +226,8 @@ describe('an execution', () => {
       ['conversion_debit', 'ETH', '-1.000000000000000001'],
     ]);
     const postings = await h.db.query<Array<{ credit: string; asset: string; amount: string }>>(
-      `SELECT p.credit, p.asset, trim_scale(p.amount)::text AS amount FROM posting p JOIN journal j ON j.id = p.journal_id WHERE j.key = $1 ORDER BY p.id`,
+      `SELECT p.credit, p.asset, trim_scale(p.amount)::text AS amount FROM posting p
+         JOIN journal j ON j.id = p.journal_id WHERE j.key = $1 ORDER BY p.id`,
       [`conversion/${_id}/internal`],
     );
     expect(postings).toEqual([
@@ -414,13 +417,15 @@ describe('a key', () => {
     ['its position is at its limit', `UPDATE fx_position SET limit_usd = 1 WHERE asset = 'ETH'`, 'CONVERSION_FAILED'],
     [
       'its pair takes less at once',
-      `INSERT INTO conversion_pair (from_currency, to_currency, mode, max_usd) VALUES ('ETH', 'USDT_ERC20', 'internal', 10)`,
+      `INSERT INTO conversion_pair (from_currency, to_currency, mode, max_usd)
+         VALUES ('ETH', 'USDT_ERC20', 'internal', 10)`,
       'CONVERSION_FAILED',
     ],
     ['its rates are stale', `UPDATE rate_latest SET taken_at = now() - interval '1 hour'`, 'UPSTREAM_UNAVAILABLE'],
     [
       'conversions are switched off',
-      `INSERT INTO platform_switch (name, is_on, reason) VALUES ('conversions', false, 'test') ON CONFLICT (name) DO UPDATE SET is_on = false`,
+      `INSERT INTO platform_switch (name, is_on, reason) VALUES ('conversions', false, 'test')
+         ON CONFLICT (name) DO UPDATE SET is_on = false`,
       'CONVERSIONS_DISABLED',
     ],
   ])('replays what it has executed though %s, with what was accepted and without', async (_what, change, code) => {
@@ -467,7 +472,8 @@ describe('a key', () => {
   it('still running is in progress, and free again when what ran was interrupted', async () => {
     const shop = await trader();
     await h.db.query(
-      `INSERT INTO conversion (id, merchant_id, idempotency_key, body_hash, status, execution_mode, from_currency, to_currency, from_amount)
+      `INSERT INTO conversion (id, merchant_id, idempotency_key, body_hash, status, execution_mode, from_currency,
+         to_currency, from_amount)
        VALUES ($1, $2, 'k', 'x', 'initializing', 'internal', 'ETH', 'USDT_ERC20', 1)`,
       [randomBytes(12).toString('hex'), shop.id],
     );
@@ -803,7 +809,8 @@ describe('a process that dies', () => {
   /** Throws there once; a kill is the same with the row left behind, which is looked at above. */
   const arm = (name: string) =>
     h.db.query(
-      `INSERT INTO fail_point (name, action, remaining) VALUES ($1, 'throw', 1) ON CONFLICT (name) DO UPDATE SET remaining = 1`,
+      `INSERT INTO fail_point (name, action, remaining) VALUES ($1, 'throw', 1)
+         ON CONFLICT (name) DO UPDATE SET remaining = 1`,
       [name],
     );
 

@@ -49,8 +49,10 @@ describe('creating a payment', () => {
   it('writes row, address, timeline, event and the request for the workflow together', async () => {
     const { body } = await create({ amount: 100, currency: 'BTC', ipnCallbackUrl: 'https://shop.example.com/ipn' });
     const [row] = await h.db.query(
-      `SELECT (SELECT count(*)::int FROM address WHERE payment_id = $1) addresses, (SELECT count(*)::int FROM payment_event WHERE payment_id = $1) changes,
-        (SELECT count(*)::int FROM event WHERE entity_id = $1) events, (SELECT count(*)::int FROM temporal_request WHERE workflow_id = 'payment/' || $1) requests,
+      `SELECT (SELECT count(*)::int FROM address WHERE payment_id = $1) addresses,
+         (SELECT count(*)::int FROM payment_event WHERE payment_id = $1) changes,
+        (SELECT count(*)::int FROM event WHERE entity_id = $1) events,
+          (SELECT count(*)::int FROM temporal_request WHERE workflow_id = 'payment/' || $1) requests,
         (SELECT count(*)::int FROM delivery d JOIN event e ON e.id = d.event_id WHERE e.entity_id = $1) deliveries`,
       [body.paymentId],
     );

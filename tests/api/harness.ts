@@ -127,12 +127,15 @@ export async function startHarness(
     for (const currency of own) {
       for (const [fiat, factor] of Object.entries(fiats)) {
         const [rate] = await db.query<Array<{ id: string }>>(
-          `INSERT INTO rate (currency, fiat, value, sources, taken_at) VALUES ($1, $2, $3::numeric * $4::numeric, '[]', now() - make_interval(secs => $5)) RETURNING id`,
+          `INSERT INTO rate (currency, fiat, value, sources, taken_at)
+             VALUES ($1, $2, $3::numeric * $4::numeric, '[]', now() - make_interval(secs => $5)) RETURNING id`,
           [currency, fiat, prices[currency] ?? '80', factor, ageSeconds],
         );
         await db.query(
-          `INSERT INTO rate_latest (currency, fiat, rate_id, value, taken_at) SELECT currency, fiat, id, value, taken_at FROM rate WHERE id = $1
-           ON CONFLICT (currency, fiat) DO UPDATE SET rate_id = EXCLUDED.rate_id, value = EXCLUDED.value, taken_at = EXCLUDED.taken_at`,
+          `INSERT INTO rate_latest (currency, fiat, rate_id, value, taken_at) SELECT currency, fiat, id, value, taken_at
+             FROM rate WHERE id = $1
+           ON CONFLICT (currency, fiat) DO UPDATE SET rate_id = EXCLUDED.rate_id, value = EXCLUDED.value,
+             taken_at = EXCLUDED.taken_at`,
           [rate!.id],
         );
       }
@@ -206,7 +209,8 @@ export async function startHarness(
   };
 }
 
-/** `count` calls, all at once. An API that has no connection free says 503, and nothing has happened: that caller asks again. */
+/** `count` calls, all at once. An API that has no connection free says 503, and nothing has happened: that caller asks
+ *  again. */
 export function atOnce(count: number, ask: (n: number) => Promise<Answer>): Promise<Answer[]> {
   const call = async (n: number): Promise<Answer> => {
     for (;;) {

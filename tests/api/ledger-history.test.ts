@@ -181,7 +181,8 @@ it('is a file for spreadsheets as well', async () => {
 it('is whole as a file, however long', async () => {
   const long = await h.shop({}, []);
   await h.db.query(
-    `SELECT post_journal('long/' || n, '{"type":"adjustment","sourceType":"adjustment"}', jsonb_build_array(jsonb_build_object('debit', 'Q:capital', 'credit', $1::text, 'asset', 'BTC', 'amount', '1')))
+    `SELECT post_journal('long/' || n, '{"type":"adjustment","sourceType":"adjustment"}',
+       jsonb_build_array(jsonb_build_object('debit', 'Q:capital', 'credit', $1::text, 'asset', 'BTC', 'amount', '1')))
        FROM generate_series(1, 1100) n`,
     [available(long.id)],
   );
@@ -267,8 +268,10 @@ describe('is a statement on paper', () => {
     const long = await h.shop({}, []);
     const put = (from: number, to: number) =>
       h.db.query(
-        `INSERT INTO ledger_entry (journal_id, merchant_id, asset, type, amount, reserved_change, balance_after, reserved_after, source_type)
-         SELECT 1000000 + n, $1, 'BTC', 'adjustment', 1, 0, n, 0, 'adjustment' FROM generate_series($2::int, $3::int) n`,
+        `INSERT INTO ledger_entry (journal_id, merchant_id, asset, type, amount, reserved_change, balance_after,
+           reserved_after, source_type)
+         SELECT 1000000 + n, $1, 'BTC', 'adjustment', 1, 0, n, 0, 'adjustment'
+           FROM generate_series($2::int, $3::int) n`,
         [long.id, from, to],
       );
     await put(1, 10_000);

@@ -29,7 +29,8 @@ const rowsOf = (text: string): Array<Record<string, string>> => {
 const file = (shop: Shop, query = '') => h.call('GET', `/api/v1/payments.csv?${query}`, { key: shop.key });
 const openCursors = async (): Promise<number> => {
   const [row] = await h.db.query<Array<{ n: number }>>(
-    `SELECT count(*)::int AS n FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'FETCH%' AND state <> 'idle'`,
+    `SELECT count(*)::int AS n FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'FETCH%'
+       AND state <> 'idle'`,
   );
   return row!.n;
 };
@@ -78,8 +79,10 @@ describe('payments as a file', () => {
     }
     await unguarded(h.db, (tx) =>
       tx.query(
-        `UPDATE payment SET status = 'SETTLED', state_version = 9, amount_paid = amount, settled_fee_amount = 0.000005, settled_net_amount = amount - 0.000005,
-          exceptions = '{overpaid,paidLate}', tx_ids = '{aa,bb}', sweep_tx_id = 'cc', confirmed_at = '2026-01-02T03:04:05.678Z', settled_at = '2026-01-02T04:04:05Z' WHERE id = $1`,
+        `UPDATE payment SET status = 'SETTLED', state_version = 9, amount_paid = amount, settled_fee_amount = 0.000005,
+           settled_net_amount = amount - 0.000005,
+          exceptions = '{overpaid,paidLate}', tx_ids = '{aa,bb}', sweep_tx_id = 'cc',
+            confirmed_at = '2026-01-02T03:04:05.678Z', settled_at = '2026-01-02T04:04:05Z' WHERE id = $1`,
         [ids[1]],
       ),
     );
@@ -318,7 +321,8 @@ describe('many payments', () => {
       const response = await opened(big);
       await once(response, 'readable');
       await h.db.query(
-        `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'FETCH%' AND state <> 'idle'`,
+        `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database()
+           AND query LIKE 'FETCH%' AND state <> 'idle'`,
       );
       await expect(
         (async () => {

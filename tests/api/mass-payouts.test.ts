@@ -144,7 +144,8 @@ describe('validate', () => {
 
   it('does not pay an address of the service itself', async () => {
     const [own] = await h.db.query(
-      `INSERT INTO address (network, address, role, key_index) VALUES ('ethereum', $1, 'treasury', 900) RETURNING address`,
+      `INSERT INTO address (network, address, role, key_index) VALUES ('ethereum', $1, 'treasury', 900)
+         RETURNING address`,
       [await listed(['ETH'])],
     );
     expect((await validate([eth('1', own.address)])).body.data.rows[0].error).toContain('Not an address');

@@ -7,7 +7,8 @@ import { startHarness, type Answer, type Harness } from './harness';
 import { mailTo, Person } from './person';
 import { adjustment } from '../../domain/ledger/entry';
 
-/** What every act that lets money go, or says whereto, has in common: its factor, its refusals, and an API that dies on the way. */
+/** What every act that lets money go, or says whereto, has in common: its factor, its refusals, and an API that dies on
+ *  the way. */
 
 let h: Harness;
 let ann: Person;
@@ -273,7 +274,8 @@ describe.each(['withdrawals', 'mass-payouts'] as const)('of %s', (kind) => {
       : ['payout.beforeCommit', 'payout.afterCommit'];
   const arm = (point = '') =>
     h.db.query(
-      `INSERT INTO fail_point (name, action, remaining) VALUES ($1, 'throw', 1) ON CONFLICT (name) DO UPDATE SET remaining = 1`,
+      `INSERT INTO fail_point (name, action, remaining) VALUES ($1, 'throw', 1)
+         ON CONFLICT (name) DO UPDATE SET remaining = 1`,
       [point],
     );
 

@@ -20,7 +20,8 @@ export async function mailTo(h: Harness, email: string): Promise<string> {
   return sent.text;
 }
 
-/** Somebody at a browser of their own: keeps its cookies, comes from its own network address and from the dashboard's origin. */
+/** Somebody at a browser of their own: keeps its cookies, comes from its own network address and from the dashboard's
+ *  origin. */
 export class Person {
   readonly cookies = new Map<string, string>();
   totpSecret = '';

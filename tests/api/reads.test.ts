@@ -96,8 +96,10 @@ describe('reading payments', () => {
       JSON.stringify(sources),
     ]);
     await h.db.query(
-      `INSERT INTO deposit (network, tx_id, out_index, address, role, payment_id, currency, amount, stated_amount, is_dust, status, height, first_seen_at)
-         SELECT 'bitcoin', 'f00d', 0, deposit_address, 'deposit', id, 'BTC', amount, amount, false, 'mined', 99, now() FROM payment WHERE id = $1`,
+      `INSERT INTO deposit (network, tx_id, out_index, address, role, payment_id, currency, amount, stated_amount,
+         is_dust, status, height, first_seen_at)
+         SELECT 'bitcoin', 'f00d', 0, deposit_address, 'deposit', id, 'BTC', amount, amount, false, 'mined', 99, now()
+           FROM payment WHERE id = $1`,
       [id],
     );
     await h.db.transaction(async (tx) => {

@@ -17,7 +17,8 @@ export async function settledPayment(
   const paid = over.paid ?? String(made.body.amount);
   await unguarded(h.db, (tx) =>
     tx.query(
-      `UPDATE payment SET status = 'SETTLED', state_version = state_version + 1, amount_paid = $2, custody = coalesce($3, custody),
+      `UPDATE payment SET status = 'SETTLED', state_version = state_version + 1, amount_paid = $2,
+         custody = coalesce($3, custody),
             settled_fee_amount = 0, settled_net_amount = $2 WHERE id = $1`,
       [id, paid, over.custody ?? null],
     ),
@@ -52,7 +53,8 @@ export async function failedPayment(
   for (const [currency, amount] of held) {
     const txId = randomBytes(32).toString('hex');
     await h.db.query(
-      `INSERT INTO deposit (network, tx_id, out_index, address, role, payment_id, currency, amount, stated_amount, is_dust, status, first_seen_at, allocation)
+      `INSERT INTO deposit (network, tx_id, out_index, address, role, payment_id, currency, amount, stated_amount,
+         is_dust, status, first_seen_at, allocation)
        VALUES ('ethereum', $1, 0, $2, 'deposit', $3, $4, $5, $5, false, 'confirmed', now(), 'unallocated')`,
       [txId, depositAddress, id, currency, amount],
     );

@@ -8,7 +8,8 @@ import { atOnce, startHarness, type Answer, type Harness, type Shop } from './ha
 import { Person } from './person';
 import { failedPayment, settledPayment } from './refundable';
 
-/** What a merchant may ask to be refunded, who lets it go, and every refusal. Nothing is sent here: there is no Temporal. */
+/** What a merchant may ask to be refunded, who lets it go, and every refusal. Nothing is sent here: there is no
+ *  Temporal. */
 
 let h: Harness;
 beforeAll(async () => {
@@ -583,7 +584,8 @@ describe('above the sum that takes two people', () => {
     await setLimits(h.db, shop.id, { dailyUsd: null, hourlyCount: null, approvalUsd: '100' }, 'test', 0);
     const letGo = (by: string) =>
       h.db.query(
-        `UPDATE refund SET status = 'pending', state_version = state_version + 1, approved_at = now(), approved_by = ${by}
+        `UPDATE refund SET status = 'pending', state_version = state_version + 1, approved_at = now(),
+           approved_by = ${by}
           WHERE id = $1`,
         [id],
       );

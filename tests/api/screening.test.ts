@@ -34,7 +34,8 @@ it('answers the stored result where no workflow does, and 503 where nothing is s
   expect(Date.now() - began).toBeLessThan(20_000);
   await harness.db.query(
     `INSERT INTO aml_screen (payment_id, cause, status, risk_score, risk_band, severity, categories, reason)
-     VALUES ($1, 'credit', 'unavailable', NULL, NULL, NULL, NULL, 'away'), ($1, 'credit', 'flagged', 80, 'severe', 'severe', '{scam}', NULL)`,
+     VALUES ($1, 'credit', 'unavailable', NULL, NULL, NULL, NULL, 'away'),
+       ($1, 'credit', 'flagged', 80, 'severe', 'severe', '{scam}', NULL)`,
     [paymentId],
   );
   const { status, body } = await screen(paymentId);

@@ -26,7 +26,8 @@ import {
 import { startHarness, type Harness, type Shop } from './harness';
 import { nodes } from '../activities/nodes';
 
-/** External conversions over HTTP, in a real ledger: what the provider and the chain say is played, and everything else is real. */
+/** External conversions over HTTP, in a real ledger: what the provider and the chain say is played, and everything else
+ *  is real. */
 
 const seed = Buffer.alloc(64, 7);
 const pair = { from: 'ETH', to: 'BTC' };
@@ -123,8 +124,10 @@ async function arrives(network: NetworkId, address: string, currency: string, am
   >('SELECT c.* FROM conversion c JOIN address a ON a.conversion_id = c.id WHERE a.address = $1', [address]);
   await h.db.transaction(async (tx) => {
     await tx.query(
-      `INSERT INTO deposit (network, tx_id, out_index, address, role, currency, amount, stated_amount, is_dust, status, height, first_seen_at, confirmed_at, allocation)
-       VALUES ($1, $2, 0, $3, 'treasury', $4, $5, $5, false, $6, 100, now(), now(), CASE WHEN $6 = 'confirmed' THEN 'capital' END)`,
+      `INSERT INTO deposit (network, tx_id, out_index, address, role, currency, amount, stated_amount, is_dust, status,
+         height, first_seen_at, confirmed_at, allocation)
+       VALUES ($1, $2, 0, $3, 'treasury', $4, $5, $5, false, $6, 100, now(), now(), CASE WHEN $6 = 'confirmed'
+         THEN 'capital' END)`,
       [network, id, address, currency, amount, status],
     );
     if (status !== 'confirmed') return;
@@ -188,7 +191,8 @@ async function fund(id: string, success = true): Promise<void> {
   expect(next.kind).toBe('fund');
   expect(await signer.signOnce(next.id)).toEqual({ state: 'stored' });
   await h.db.query(
-    `UPDATE attempt SET status = 'final', success = $2, fee_units = 21000000000000, height = 100, block_hash = 'b', final_at = now() WHERE intent_id = $1`,
+    `UPDATE attempt SET status = 'final', success = $2, fee_units = 21000000000000, height = 100, block_hash = 'b',
+       final_at = now() WHERE intent_id = $1`,
     [next.id, success],
   );
   await h.db.query('UPDATE intent SET status = $2 WHERE id = $1', [next.id, success ? 'final' : 'failed']);
@@ -493,7 +497,8 @@ describe('what goes wrong afterwards', () => {
     expect(await follow(one.id)).toBeNull();
     const losses = () =>
       h.db.query(
-        `SELECT j.key, p.debit, p.credit, trim_scale(p.amount)::text AS amount FROM posting p JOIN journal j ON j.id = p.journal_id
+        `SELECT j.key, p.debit, p.credit, trim_scale(p.amount)::text AS amount FROM posting p
+           JOIN journal j ON j.id = p.journal_id
           WHERE j.key LIKE $1 ORDER BY j.id`,
         [`conversion/${one.id}/loss%`],
       );
@@ -637,7 +642,8 @@ it('signs nothing that its order does not want', async () => {
   };
   await tamper(`UPDATE intent SET outputs = jsonb_set(outputs, '{0,units}', '"1"') WHERE id = $1`);
   await tamper(
-    `UPDATE intent SET outputs = jsonb_set(outputs, '{0,address}', '"0x00000000000000000000000000000000000000AA"') WHERE id = $1`,
+    `UPDATE intent SET outputs = jsonb_set(outputs, '{0,address}', '"0x00000000000000000000000000000000000000AA"')
+       WHERE id = $1`,
   );
   await tamper(`UPDATE intent SET ref = 'another' WHERE id = $1`);
   expect(await signer.signOnce(next.id)).toEqual({ state: 'stored' });

@@ -159,7 +159,8 @@ describe('endpoints', () => {
   it('forget why they were switched off, and since when they fail, once they are switched on again', async () => {
     const { id, path, owner } = await anEndpoint();
     await h.db.query(
-      `UPDATE webhook_endpoint SET is_active = false, disabled_reason = 'failing', failing_since = now() - interval '6 days' WHERE id = $1`,
+      `UPDATE webhook_endpoint SET is_active = false, disabled_reason = 'failing',
+         failing_since = now() - interval '6 days' WHERE id = $1`,
       [id],
     );
     const change = async (body: object) => (await call('PATCH', path, body, owner.key)).body.data.disabledReason;
@@ -542,7 +543,8 @@ describe('deliveries', () => {
     const all = await replay({ since, until });
     expect(all.body.data).toEqual({ deliveries: 2 }); // early and done: waiting and failed are on their way
     const rows = await h.db.query(
-      `SELECT event_id, status FROM delivery WHERE endpoint = $1 AND event_id <> ALL (SELECT id FROM event WHERE type = 'webhook.test')`,
+      `SELECT event_id, status FROM delivery WHERE endpoint = $1
+         AND event_id <> ALL (SELECT id FROM event WHERE type = 'webhook.test')`,
       [id],
     );
     expect(rows.map((row: { event_id: string }) => row.event_id).sort()).toEqual([early, done, waiting, failed].sort());

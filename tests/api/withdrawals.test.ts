@@ -10,7 +10,8 @@ import { atOnce, startHarness, type Answer, type Harness } from './harness';
 import { mailTo, Person } from './person';
 import { adjustment } from '../../domain/ledger/entry';
 
-/** Who may withdraw what, whereto, in which order it is refused, and what is held. Nothing is sent here: there is no Temporal. */
+/** Who may withdraw what, whereto, in which order it is refused, and what is held. Nothing is sent here: there is no
+ *  Temporal. */
 
 let h: Harness;
 beforeAll(async () => {

@@ -16,8 +16,8 @@ import { createSeconds, median, percentile, rate, report, rounds } from './measu
 const callers = 30;
 export const ask = { fromCurrency: 'ETH', toCurrency: 'USDT_ERC20', fromAmount: '0.01' };
 
-/** Conversions over HTTP against the same journals in bare SQL, and how long quotes take. The API is one of this process, without
- *  the limits of calls; the rates are read by the worker, for each execution. */
+/** Conversions over HTTP against the same journals in bare SQL, and how long quotes take. The API is one of this
+ *  process, without the limits of calls; the rates are read by the worker, for each execution. */
 export async function conversions(world: World, shop: Shop, pool: pg.Pool): Promise<void> {
   const config = parseConfig({
     ...world.stack.env,

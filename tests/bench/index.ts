@@ -22,7 +22,8 @@ import { mempool } from './mempool';
 import { gasPerDeposit } from './sweeps';
 import { deliveries } from './webhooks';
 
-/** `npm run bench`: how fast the service is, as ratios against limits measured in the same run on the same machine. Medians. */
+/** `npm run bench`: how fast the service is, as ratios against limits measured in the same run on the same machine.
+ *  Medians. */
 
 const create = (world: World, shop: Shop) => async (): Promise<void> => {
   const answer = await world.call(shop, 'POST', '/api/v1/payments', { amount: 25, currency: 'BTC' });
@@ -62,8 +63,8 @@ async function creates(world: World, shop: Shop, pool: pg.Pool): Promise<void> {
   });
 }
 
-/** Makes a merchant's made-up open payments, each with an address that is watched, so many and no more; they are too young to be missed
- *  by the reconciler. */
+/** Makes a merchant's made-up open payments, each with an address that is watched, so many and no more; they are too
+ *  young to be missed by the reconciler. */
 async function holdOpen(pool: pg.Pool, shop: Shop, count: number): Promise<void> {
   await pool.query('SET statement_timeout = 0');
   const known = `SELECT lpad(to_hex(n), 24, '0') AS id, n FROM generate_series(1, 100000) n`;
@@ -71,17 +72,21 @@ async function holdOpen(pool: pg.Pool, shop: Shop, count: number): Promise<void>
   await pool.query(`DELETE FROM payment WHERE id IN (SELECT id FROM (${known}) k WHERE n > $1)`, [count]);
   await pool.query(
     `WITH made AS (
-       INSERT INTO payment (id, merchant_id, slug, status, source, fiat_amount, fiat_currency, fee_bearer, fee_bps, tolerance_pct, underpaid_policy, currency, network, amount,
+       INSERT INTO payment (id, merchant_id, slug, status, source, fiat_amount, fiat_currency, fee_bearer, fee_bps,
+         tolerance_pct, underpaid_policy, currency, network, amount,
          exchange_rate, deposit_address, expires_at, expires_in, created_at)
-       SELECT id, $1, 'bench' || n, 'WAITING', 'api', 25, 'USD', 'merchant', 40, 1, 'hold', 'ETH', 'ethereum', 0.0078125, 3200,
-         '0x' || md5(n::text) || substr(md5((n + 1)::text), 1, 8), now() + interval '2 days', 172800, now() + interval '1 hour' FROM (${known}) k WHERE n <= $2
+       SELECT id, $1, 'bench' || n, 'WAITING', 'api', 25, 'USD', 'merchant', 40, 1, 'hold', 'ETH', 'ethereum',
+         0.0078125, 3200,
+         '0x' || md5(n::text) || substr(md5((n + 1)::text), 1, 8), now() + interval '2 days', 172800,
+           now() + interval '1 hour' FROM (${known}) k WHERE n <= $2
          ON CONFLICT (id) DO NOTHING RETURNING id, deposit_address, substr(slug, 6)::int AS n)
      INSERT INTO address (network, address, role, key_index, currency, merchant_id, payment_id)
        SELECT 'ethereum', deposit_address, 'deposit', 1000000 + n, 'ETH', $1, id FROM made`,
     [shop.id, count],
   );
   await pool.query(
-    `UPDATE merchant_counter SET open_payments = (SELECT count(*) FROM payment WHERE merchant_id = $1 AND status = 'WAITING') WHERE merchant_id = $1`,
+    `UPDATE merchant_counter SET open_payments = (SELECT count(*) FROM payment WHERE merchant_id = $1
+       AND status = 'WAITING') WHERE merchant_id = $1`,
     [shop.id],
   );
   // What PostgreSQL would do of itself in a while is not to be part of what is measured next.
@@ -127,7 +132,8 @@ async function detection(world: World, shop: Shop): Promise<number> {
 
 async function ledger(pool: pg.Pool): Promise<void> {
   await pool.query(
-    'CREATE TABLE bench_posting (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, account text NOT NULL, asset text NOT NULL, amount numeric(60, 18) NOT NULL)',
+    'CREATE TABLE bench_posting (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, account text NOT NULL, asset ' +
+      'text NOT NULL, amount numeric(60, 18) NOT NULL)',
   );
   const ours: number[] = [];
   const bare: number[] = [];
@@ -325,8 +331,8 @@ const together = (): Promise<void> =>
     }),
   );
 
-/** What 100,000 open payments of another merchant, with their addresses, cost. Few and many take turns, for machines are not equally
- *  fast all the time. */
+/** What 100,000 open payments of another merchant, with their addresses, cost. Few and many take turns, for machines
+ *  are not equally fast all the time. */
 async function manyOpen(world: World, shop: Shop, pool: pg.Pool): Promise<void> {
   const other = await world.shop();
   const emptyP50 = await createTimes(world, other);

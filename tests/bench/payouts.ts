@@ -41,8 +41,8 @@ type Batch = Readonly<{
   legs: readonly Leg[];
 }>;
 
-/** Mass payouts of 500 rows: how long they take, beside what the node alone takes of transactions that are signed already; and that
- *  every recipient has exactly what its row says, by what the chains say. */
+/** Mass payouts of 500 rows: how long they take, beside what the node alone takes of transactions that are signed
+ *  already; and that every recipient has exactly what its row says, by what the chains say. */
 export async function payouts(): Promise<void> {
   const world = await World.start({ miner: true, env: { LOG_LEVEL: 'warn' } });
   try {
@@ -253,7 +253,8 @@ async function eventsOf(world: World, workflowId: string): Promise<number> {
 /** From the queue on. */
 async function took(world: World, id: string): Promise<string> {
   const [whole] = await world.db.query(
-    `SELECT extract(epoch FROM max(a.sent_at) - b.created_at)::float8 AS sent, extract(epoch FROM b.completed_at - b.created_at)::float8 AS ended
+    `SELECT extract(epoch FROM max(a.sent_at) - b.created_at)::float8 AS sent,
+       extract(epoch FROM b.completed_at - b.created_at)::float8 AS ended
        FROM payout_batch b JOIN intent i ON i.owner_kind = 'payout-batch' AND i.owner_id = b.id
        JOIN attempt a ON a.intent_id = i.id
       WHERE b.id = $1 GROUP BY b.id`,
@@ -269,9 +270,11 @@ async function reportLegs(
   ids: readonly string[],
   raw: readonly Acceptance[],
 ): Promise<void> {
-  // Those that are planned together, from the moment that the signer begins with the first to the last of them with the node.
+  // Those that are planned together, from the moment that the signer begins with the first to the last of them with the
+  // node.
   const windows = await world.db.query(
-    `SELECT count(*)::int AS n, extract(epoch FROM max(a.sent_at) - min(a.created_at))::float8 AS seconds FROM intent i JOIN attempt a ON a.intent_id = i.id
+    `SELECT count(*)::int AS n, extract(epoch FROM max(a.sent_at) - min(a.created_at))::float8 AS seconds FROM intent i
+       JOIN attempt a ON a.intent_id = i.id
       WHERE i.owner_kind = 'payout-batch' AND i.owner_id = ANY($1) AND a.n = 1
       GROUP BY i.owner_id, i.created_at HAVING count(*) >= 32`,
     [ids],
@@ -330,7 +333,8 @@ async function batchAcceptance(world: World, codec: ReturnType<typeof createCode
   return median(perSecond);
 }
 
-/** Nothing of what was only to be measured need be mined: anvil takes minutes to trace a block of a thousand transfers. */
+/** Nothing of what was only to be measured need be mined: anvil takes minutes to trace a block of a thousand
+ *  transfers. */
 const dropPooled = (url: string): Promise<unknown> => call(url, 'anvil_dropAllTransactions', []);
 
 /** As many as a window has, of a wallet of their own. */

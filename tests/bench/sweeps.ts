@@ -18,8 +18,8 @@ const gwei = 10n ** 9n;
 const units = 25_130_000n;
 type Receipt = { status: string; gasUsed: string };
 
-/** Gas that a settled token deposit takes: in batches as the signer makes them, and by a top-up and a transfer each, `deposits` of each
- *  on a chain of their own. */
+/** Gas that a settled token deposit takes: in batches as the signer makes them, and by a top-up and a transfer each,
+ *  `deposits` of each on a chain of their own. */
 export async function gasPerDeposit(deposits: number): Promise<{ batched: number; alone: number }> {
   const dataDir = mkdtempSync(join(tmpdir(), 'crypto-payments-bench-'));
   const anvil = await startAnvil({ dataDir, port: await freePort() });

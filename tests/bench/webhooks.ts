@@ -82,9 +82,12 @@ export async function deliveries(world: World): Promise<void> {
     }
     await world.until('the last one came', () => came >= (2 * rounds + 1) * events + 200, 60_000);
     const [row] = (await world.db.query(
-      `SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY ms)::float8 AS p50, percentile_cont(0.99) WITHIN GROUP (ORDER BY ms)::float8 AS p99
-         FROM (SELECT extract(epoch FROM a.at - e.created_at) * 1000 AS ms FROM delivery_attempt a JOIN delivery d ON d.id = a.delivery_id
-                 JOIN event e ON e.id = d.event_id WHERE d.endpoint = $1 AND a.n = 1 ORDER BY e.seq DESC LIMIT 200) newest`,
+      `SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY ms)::float8 AS p50,
+         percentile_cont(0.99) WITHIN GROUP (ORDER BY ms)::float8 AS p99
+         FROM (SELECT extract(epoch FROM a.at - e.created_at) * 1000 AS ms FROM delivery_attempt a
+           JOIN delivery d ON d.id = a.delivery_id
+                 JOIN event e ON e.id = d.event_id WHERE d.endpoint = $1 AND a.n = 1
+                   ORDER BY e.seq DESC LIMIT 200) newest`,
       [living],
     )) as Array<{ p50: number; p99: number }>;
     report({

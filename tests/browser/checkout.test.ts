@@ -126,7 +126,8 @@ withBrowser('the checkout', () => {
     const invoice = await world.invoice(shop, { amount: 25, currency: 'BTC' });
     const endsIn = (seconds: number) =>
       world.db.query(
-        `UPDATE payment SET quote_expires_at = now() + make_interval(secs => $2), amount = 0.5, state_version = state_version + 1
+        `UPDATE payment SET quote_expires_at = now() + make_interval(secs => $2), amount = 0.5,
+           state_version = state_version + 1
           WHERE id = $1`,
         [invoice.id, seconds],
       );

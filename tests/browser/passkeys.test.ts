@@ -6,7 +6,8 @@ import { World } from '../world';
 import { startBrowser } from './chromium';
 import { withBrowser } from './with-browser';
 
-/** Passkeys as a browser makes them: the real API, and Chromium with a virtual authenticator on the dashboard's origin. */
+/** Passkeys as a browser makes them: the real API, and Chromium with a virtual authenticator on the dashboard's
+ *  origin. */
 
 let world: World;
 let browser: Browser;
@@ -228,7 +229,9 @@ withBrowser('passkeys', () => {
   it('let money go', async () => {
     const { merchantId } = (await ann.who.call('GET', '/api/v1/auth/me')).body;
     await world.db.query(
-      `SELECT post_journal('test/passkey', '{"type":"adjustment","sourceType":"adjustment"}', jsonb_build_array(jsonb_build_object('debit', 'Q:capital', 'credit', 'L:available:' || $1, 'asset', 'ETH', 'amount', '1')))`,
+      `SELECT post_journal('test/passkey', '{"type":"adjustment","sourceType":"adjustment"}',
+         jsonb_build_array(jsonb_build_object('debit', 'Q:capital', 'credit', 'L:available:' || $1, 'asset', 'ETH',
+         'amount', '1')))`,
       [merchantId],
     );
     const address = '0x00000000000000000000000000000000000000A1';

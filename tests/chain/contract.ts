@@ -14,7 +14,8 @@ import { toUnits } from '../../domain/money';
 import { freePort } from '../../sandbox/ports';
 import { RpcProxy } from '../faults/rpc-proxy';
 
-/** What a network's test file supplies: its adapter on a real node of its own, and hands that move the chain without the adapter. */
+/** What a network's test file supplies: its adapter on a real node of its own, and hands that move the chain without
+ *  the adapter. */
 export type Fixture = Readonly<{
   adapter: ChainAdapter;
   /** Where the node is, and the same adapter at another place. */
@@ -38,7 +39,8 @@ export type Fixture = Readonly<{
   stop(): Promise<void>;
 }>;
 
-/** The spending of one funded address: the same coins or nonce whatever the price, so that two of them exclude each other. */
+/** The spending of one funded address: the same coins or nonce whatever the price, so that two of them exclude each
+ *  other. */
 type Spend = (to: string, price?: bigint) => TransactionPlan;
 
 const seed = new Uint8Array(randomBytes(64));

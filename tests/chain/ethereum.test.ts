@@ -88,7 +88,8 @@ async function send(transaction: Record<string, string>): Promise<string> {
   const [, from] = await call<string[]>(fixture.url, 'eth_accounts');
   return call(fixture.url, 'eth_sendTransaction', [{ from, gas: '0x30d40', ...transaction }]);
 }
-/** A contract that hands its call and value on to each of `targets`, does not mind when one fails, and may fail itself at the end. */
+/** A contract that hands its call and value on to each of `targets`, does not mind when one fails, and may fail itself
+ *  at the end. */
 async function handOn(targets: readonly string[], end: 'stop' | 'revert' = 'stop'): Promise<string> {
   const calls = targets.map((target) => `60006000366000347f${'0'.repeat(24)}${target.slice(2)}5af150`);
   const code = `366000600037${calls.join('')}${end === 'stop' ? '00' : '60006000fd'}`;

@@ -21,12 +21,16 @@ beforeAll(async () => {
   ]);
   await db.query('INSERT INTO merchant_counter (merchant_id) VALUES ($1)', [merchantId]);
   await db.query(
-    `INSERT INTO payment (id, merchant_id, slug, status, source, fiat_amount, fiat_currency, fee_bearer, fee_bps, tolerance_pct, underpaid_policy,
-       currency, network, amount, expires_at, expires_in) VALUES ($1, $2, 's', 'WAITING', 'api', 10, 'USD', 'merchant', 40, 1, 'hold', 'BTC', 'bitcoin', 0.001, now() + interval '1 hour', 3600)`,
+    `INSERT INTO payment (id, merchant_id, slug, status, source, fiat_amount, fiat_currency, fee_bearer, fee_bps,
+       tolerance_pct, underpaid_policy,
+       currency, network, amount, expires_at, expires_in) VALUES ($1, $2, 's', 'WAITING', 'api', 10, 'USD', 'merchant',
+         40, 1, 'hold', 'BTC', 'bitcoin', 0.001, now() + interval '1 hour', 3600)`,
     [paymentId, merchantId],
   );
   await db.query(
-    `INSERT INTO address (network, address, role, key_index, currency, merchant_id, payment_id) VALUES ('bitcoin', 'ours', 'deposit', 0, 'BTC', $1, $2), ('bitcoin', 'treasury', 'treasury', 0, NULL, NULL, NULL)`,
+    `INSERT INTO address (network, address, role, key_index, currency, merchant_id, payment_id)
+       VALUES ('bitcoin', 'ours', 'deposit', 0, 'BTC', $1, $2),
+       ('bitcoin', 'treasury', 'treasury', 0, NULL, NULL, NULL)`,
     [merchantId, paymentId],
   );
 });
@@ -131,7 +135,8 @@ it('counts an unconfirmed deposit from when its node had it', async () => {
   expect(await payingUs(db, 'bitcoin', [...transfers, pay('stranger', { to: 'theirs' })])).toEqual(['early', 'late']);
   await db.transaction((tx) => applyMempool(tx, 'bitcoin', { ids: new Set(['early', 'late']), transfers, since }, 600));
   const rows = await db.query(
-    `SELECT tx_id, first_seen_at > now() - interval '1 minute' AS "isNow" FROM deposit WHERE tx_id IN ('early', 'late') ORDER BY tx_id`,
+    `SELECT tx_id, first_seen_at > now() - interval '1 minute' AS "isNow" FROM deposit WHERE tx_id IN ('early', 'late')
+       ORDER BY tx_id`,
   );
   expect(rows).toEqual([
     { tx_id: 'early', isNow: false },
@@ -174,7 +179,8 @@ describe('what replaces an unconfirmed deposit', () => {
   const parts = (txId: string) =>
     db.query<Array<{ index: number; amount: string; at: Date; height: number }>>(
       `SELECT d.out_index AS index, trim_scale(p.amount)::text AS amount, p.first_seen_at AS at,
-              p.first_seen_height::int AS height FROM deposit_part p JOIN deposit d ON d.id = p.deposit_id WHERE d.tx_id = $1 ORDER BY d.id, p.n`,
+              p.first_seen_height::int AS height FROM deposit_part p JOIN deposit d ON d.id = p.deposit_id
+                WHERE d.tx_id = $1 ORDER BY d.id, p.n`,
       [txId],
     );
   const isNew = async (txId: string) => (await seen(txId)).at.getTime() > Date.now() - 60_000;

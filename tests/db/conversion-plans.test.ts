@@ -30,24 +30,30 @@ beforeAll(async () => {
   await client.connect();
   await client.query('SET session_replication_role = replica'); // what is made up here needs no checks
   await client.query(
-    `INSERT INTO conversion (id, merchant_id, idempotency_key, body_hash, status, execution_mode, from_currency, to_currency, from_amount, to_amount,
+    `INSERT INTO conversion (id, merchant_id, idempotency_key, body_hash, status, execution_mode, from_currency,
+       to_currency, from_amount, to_amount,
        exchange_rate, commission_amount, net_from_amount, is_debited)
-     SELECT lpad(to_hex(n), 24, '0'), CASE WHEN n % 10 = 0 THEN $1 ELSE $2 END, 'key' || n, 'x', CASE WHEN n % 20000 = 0 THEN 'processing' ELSE 'completed' END, 'internal', 'ETH', 'USDT_ERC20', 1, 1, 1,
+     SELECT lpad(to_hex(n), 24, '0'), CASE WHEN n % 10 = 0 THEN $1 ELSE $2 END, 'key' || n, 'x', CASE WHEN n % 20000 = 0
+       THEN 'processing' ELSE 'completed' END, 'internal', 'ETH', 'USDT_ERC20', 1, 1, 1,
             0.5, 0.5, true FROM generate_series(1, $3::int) n`,
     [shop.id, busy.id, many],
   );
   // What swap providers have paid out for them.
   await client.query(
-    `INSERT INTO address (network, address, role, key_index, conversion_id) SELECT 'ethereum', 'address' || n, 'treasury', 1000 + n, lpad(to_hex(n), 24, '0')
+    `INSERT INTO address (network, address, role, key_index, conversion_id) SELECT 'ethereum', 'address' || n,
+       'treasury', 1000 + n, lpad(to_hex(n), 24, '0')
        FROM generate_series(1, $1::int) n`,
     [many],
   );
   await client.query(
-    `INSERT INTO deposit (network, tx_id, out_index, address, role, currency, amount, stated_amount, is_dust, status, height, first_seen_at, confirmed_at, allocation)
-     SELECT network, 'tx' || key_index, 0, address, role, 'USDT_ERC20', 1, 1, false, 'confirmed', 1, now(), now(), 'capital' FROM address WHERE conversion_id IS NOT NULL`,
+    `INSERT INTO deposit (network, tx_id, out_index, address, role, currency, amount, stated_amount, is_dust, status,
+       height, first_seen_at, confirmed_at, allocation)
+     SELECT network, 'tx' || key_index, 0, address, role, 'USDT_ERC20', 1, 1, false, 'confirmed', 1, now(), now(),
+       'capital' FROM address WHERE conversion_id IS NOT NULL`,
   );
   await client.query(
-    `INSERT INTO rate (currency, fiat, value, sources, taken_at) SELECT 'ETH', 'USD', 3200, '[]', now() FROM generate_series(1, $1::int / 5)`,
+    `INSERT INTO rate (currency, fiat, value, sources, taken_at) SELECT 'ETH', 'USD', 3200, '[]', now()
+       FROM generate_series(1, $1::int / 5)`,
     [many],
   );
   await client.query(
@@ -58,11 +64,13 @@ beforeAll(async () => {
   await client.query(
     `INSERT INTO posting (journal_id, debit, credit, asset, amount)
      SELECT j.id, p.debit, p.credit, (ARRAY['USDT_ERC20', 'ETH'])[1 + j.id % 2], 0.01 FROM journal j
-      CROSS JOIN LATERAL (VALUES ('A:treasury', 'A:deposit'), ('A:deposit', 'L:available:' || lpad(to_hex(j.id % 20000), 24, '0'))) p (debit, credit)
+      CROSS JOIN LATERAL (VALUES ('A:treasury', 'A:deposit'),
+        ('A:deposit', 'L:available:' || lpad(to_hex(j.id % 20000), 24, '0'))) p (debit, credit)
       WHERE j.key LIKE 'many/%'`,
   );
   await client.query(
-    `INSERT INTO balance (account, asset, amount) SELECT credit, asset, sum(amount) FROM posting WHERE credit LIKE 'L:%' AND credit <> $1 GROUP BY 1, 2`,
+    `INSERT INTO balance (account, asset, amount) SELECT credit, asset, sum(amount) FROM posting WHERE credit LIKE 'L:%'
+       AND credit <> $1 GROUP BY 1, 2`,
     [`L:available:${shop.id}`],
   );
   await client.query('ANALYZE');
@@ -88,7 +96,8 @@ it.each<[string, () => Promise<unknown>, number, number]>([
   ['what can be backed', () => h.call('GET', '/api/v1/conversions/liquidity', { key: shop.key }), 200, 1],
 ])('%s reads no large table from end to end', async (_what, act, status, least) => {
   const large = await h.db.query<Array<{ name: string }>>(
-    `SELECT relname AS name FROM pg_class WHERE relkind = 'r' AND reltuples > 1000 AND relnamespace = 'public'::regnamespace`,
+    `SELECT relname AS name FROM pg_class WHERE relkind = 'r' AND reltuples > 1000
+       AND relnamespace = 'public'::regnamespace`,
   );
   const names = large.map(({ name }) => name);
   expect(names).toEqual(

@@ -23,15 +23,18 @@ beforeAll(async () => {
   await client.query('SET session_replication_role = replica'); // what is made up here needs no checks
   await client.query(
     `INSERT INTO event (id, merchant_id, seq, type, entity_id, state_version, data)
-     SELECT lpad(to_hex(n), 24, '0'), CASE WHEN n % 2 = 0 THEN $1 ELSE $2 END, n, 'payment.settled', lpad(to_hex(n / 8), 24, '0'), n % 8, '{}'
+     SELECT lpad(to_hex(n), 24, '0'), CASE WHEN n % 2 = 0 THEN $1 ELSE $2 END, n, 'payment.settled',
+       lpad(to_hex(n / 8), 24, '0'), n % 8, '{}'
        FROM generate_series(1, $3::int) n`,
     [ours, others, many],
   );
   // The newest are of the busy endpoint, and well.
   await client.query(
     `INSERT INTO delivery (id, event_id, merchant_id, endpoint, url, status)
-     SELECT lpad(to_hex(n), 24, '0'), lpad(to_hex(n), 24, '0'), CASE WHEN n % 2 = 0 THEN $1 ELSE $2 END, CASE WHEN n < 1000 THEN $4 ELSE $3 END, 'https://x',
-            CASE WHEN n < 1000 AND n % 4 = 0 THEN 'failed' ELSE 'succeeded' END FROM generate_series(1, $5::int) n ORDER BY n`,
+     SELECT lpad(to_hex(n), 24, '0'), lpad(to_hex(n), 24, '0'), CASE WHEN n % 2 = 0 THEN $1 ELSE $2 END, CASE
+       WHEN n < 1000 THEN $4 ELSE $3 END, 'https://x',
+            CASE WHEN n < 1000 AND n % 4 = 0 THEN 'failed' ELSE 'succeeded' END FROM generate_series(1, $5::int) n
+              ORDER BY n`,
     [ours, others, busy, rare, many],
   );
   await client.query('ANALYZE');

@@ -46,14 +46,16 @@ type Entry = Record<
   Record<'source_type' | 'source_id' | 'tx_id' | 'reversal_of' | 'fiat_currency' | 'fiat_rate', string | null>;
 const entriesOf = (merchantId: string): Promise<Entry[]> =>
   db.query(
-    `SELECT seq::text, merchant_id, asset, type, trim_scale(amount)::text AS amount, trim_scale(reserved_change)::text AS reserved_change,
+    `SELECT seq::text, merchant_id, asset, type, trim_scale(amount)::text AS amount,
+       trim_scale(reserved_change)::text AS reserved_change,
        trim_scale(balance_after)::text AS balance_after, trim_scale(reserved_after)::text AS reserved_after, source_type, source_id, tx_id,
        reversal_of::text, fiat_currency, trim_scale(fiat_rate)::text AS fiat_rate
        FROM ledger_entry e WHERE merchant_id = $1 ORDER BY e.seq`,
     [merchantId],
   );
 
-/** Every entry's balances are the sums up to it, the last ones are the balance rows, and every journal that moved them is there. */
+/** Every entry's balances are the sums up to it, the last ones are the balance rows, and every journal that moved them
+ *  is there. */
 async function expectExact(merchantId: string): Promise<void> {
   const sums = new Map<string, { balance: string; reserved: string }>();
   for (const entry of await entriesOf(merchantId)) {
@@ -82,7 +84,8 @@ async function expectExact(merchantId: string): Promise<void> {
     });
   const missing = await db.query(
     `SELECT journal_id, asset FROM (
-       SELECT journal_id, asset, debit AS account, -amount AS delta FROM posting UNION ALL SELECT journal_id, asset, credit, amount FROM posting) m
+       SELECT journal_id, asset, debit AS account, -amount AS delta FROM posting UNION ALL SELECT journal_id, asset,
+         credit, amount FROM posting) m
       WHERE account IN ($1, $2) GROUP BY journal_id, asset, account HAVING sum(delta) <> 0
      EXCEPT SELECT journal_id, asset FROM ledger_entry WHERE merchant_id = $3`,
     [available(merchantId), reserved(merchantId), merchantId],
@@ -206,7 +209,8 @@ it('is looked at by the audit', async () => {
   expect(await ofTheBook()).toEqual([]);
   const id = newId();
   await db.query(
-    `INSERT INTO ledger_entry (journal_id, merchant_id, asset, type, amount, reserved_change, balance_after, reserved_after, source_type)
+    `INSERT INTO ledger_entry (journal_id, merchant_id, asset, type, amount, reserved_change, balance_after,
+       reserved_after, source_type)
      VALUES (1, $1, 'BTC', 'adjustment', 1, 0, 2, 0, 'adjustment')`,
     [id],
   );

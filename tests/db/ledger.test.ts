@@ -72,8 +72,10 @@ async function newPayment(merchantId: string, status: string): Promise<string> {
   const id = newId();
   await unguarded(db, (tx) =>
     tx.query(
-      `INSERT INTO payment (id, merchant_id, slug, status, source, fiat_amount, fiat_currency, fee_bearer, fee_bps, tolerance_pct, underpaid_policy,
-       expires_at, expires_in) VALUES ($1, $2, $3, $4, 'api', 10, 'USD', 'merchant', 40, 1, 'hold', now() + interval '1 hour', 3600)`,
+      `INSERT INTO payment (id, merchant_id, slug, status, source, fiat_amount, fiat_currency, fee_bearer, fee_bps,
+         tolerance_pct, underpaid_policy,
+       expires_at, expires_in) VALUES ($1, $2, $3, $4, 'api', 10, 'USD', 'merchant', 40, 1, 'hold',
+         now() + interval '1 hour', 3600)`,
       [id, merchantId, id, status],
     ),
   );
@@ -84,7 +86,8 @@ async function newPayment(merchantId: string, status: string): Promise<string> {
 async function expectBooksToAgree(): Promise<void> {
   const replayed = await db.query(
     `SELECT account, asset, trim_scale(sum(delta))::text AS amount FROM (
-       SELECT debit AS account, asset, -amount AS delta FROM posting UNION ALL SELECT credit, asset, amount FROM posting) moved
+       SELECT debit AS account, asset, -amount AS delta FROM posting UNION ALL SELECT credit, asset, amount
+         FROM posting) moved
       WHERE account LIKE 'L:%' GROUP BY account, asset HAVING sum(delta) <> 0 ORDER BY account, asset`,
   );
   const kept = await db.query(

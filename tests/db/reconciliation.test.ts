@@ -47,7 +47,8 @@ beforeAll(async () => {
   db = connectionsTo(database.url);
   await db.initialize();
   await db.query(
-    `INSERT INTO chain_cursor (network, height, hash, head_height, scanned_through) VALUES ('bitcoin', 100, 'b100', 100, now()), ('ethereum', 100, 'e100', 100, now())`,
+    `INSERT INTO chain_cursor (network, height, hash, head_height, scanned_through)
+       VALUES ('bitcoin', 100, 'b100', 100, now()), ('ethereum', 100, 'e100', 100, now())`,
   );
   for (const [network, address, role, index] of [
     ['ethereum', '0xhot', 'treasury', 0],
@@ -82,8 +83,10 @@ async function arrived({ currency, address, amount, height = 50, allocation = nu
   const txId = (made += 1).toString(16).padStart(64, '0');
   const network = currency === 'BTC' ? 'bitcoin' : 'ethereum';
   await db.query(
-    `INSERT INTO deposit (network, tx_id, out_index, address, role, currency, amount, stated_amount, is_dust, status, height, first_seen_at, allocation)
-     SELECT $1, $2, 0, $3, role, $4, $5, $5, false, CASE WHEN $6::int > 98 THEN 'mined' ELSE 'confirmed' END, $6, now(), $7 FROM address WHERE address = $3`,
+    `INSERT INTO deposit (network, tx_id, out_index, address, role, currency, amount, stated_amount, is_dust, status,
+       height, first_seen_at, allocation)
+     SELECT $1, $2, 0, $3, role, $4, $5, $5, false, CASE WHEN $6::int > 98 THEN 'mined' ELSE 'confirmed' END, $6, now(),
+       $7 FROM address WHERE address = $3`,
     [network, txId, address, currency, amount, height, allocation],
   );
   const key = network === 'bitcoin' ? `${txId}:0` : `${address} ${currency}`;
@@ -138,8 +141,10 @@ it('says where every unit is: in the ledger, waiting for it, or on its way', asy
              '[{"address":"0xaway","units":"2000000000000000000"}]', 'final', 'payout-batch', '1') RETURNING id`,
   );
   await db.query(
-    `INSERT INTO attempt (intent_id, n, network, tx_id, raw, from_address, nonce, unit_price, max_fee_units, moved_units, outputs, status, height, success, fee_units)
-     VALUES ($1, 1, 'ethereum', '0xout', '', '0xhot', 0, 1, 42000, 2000000000000000000, '[{"address":"0xaway","units":"2000000000000000000"}]', 'final', 90, true, 21000)`,
+    `INSERT INTO attempt (intent_id, n, network, tx_id, raw, from_address, nonce, unit_price, max_fee_units,
+       moved_units, outputs, status, height, success, fee_units)
+     VALUES ($1, 1, 'ethereum', '0xout', '', '0xhot', 0, 1, 42000, 2000000000000000000,
+       '[{"address":"0xaway","units":"2000000000000000000"}]', 'final', 90, true, 21000)`,
     [intent.id],
   );
   chain.set('0xhot ETH', 3n * 10n ** 18n - 21_000n);
@@ -154,8 +159,10 @@ it('a sweep of many payments leaves the books payment by payment', async () => {
   );
   await unguarded(db, (tx) =>
     tx.query(
-      `INSERT INTO payment (id, merchant_id, slug, status, source, fiat_amount, fiat_currency, fee_bearer, fee_bps, tolerance_pct, underpaid_policy, expires_at, expires_in)
-     SELECT id, $2, right(id, 20), 'SETTLED', 'api', 1, 'USD', 'merchant', 0, 1, 'hold', now(), 600 FROM unnest($1::text[]) id`,
+      `INSERT INTO payment (id, merchant_id, slug, status, source, fiat_amount, fiat_currency, fee_bearer, fee_bps,
+         tolerance_pct, underpaid_policy, expires_at, expires_in)
+     SELECT id, $2, right(id, 20), 'SETTLED', 'api', 1, 'USD', 'merchant', 0, 1, 'hold', now(), 600
+       FROM unnest($1::text[]) id`,
       [payments, merchantId],
     ),
   );
@@ -175,8 +182,10 @@ it('a sweep of many payments leaves the books payment by payment', async () => {
      RETURNING id`,
   );
   await db.query(
-    `INSERT INTO attempt (intent_id, n, network, tx_id, raw, from_address, unit_price, max_fee_units, moved_units, outputs, status, height, success, fee_units)
-     VALUES ($1, 1, 'bitcoin', $2, '', 'bpaid', 1, 1500, 30000000, '[{"address":"bhot","units":"19998500"},{"address":"baway","units":"10000000"}]', 'final', 90, true, 1500)`,
+    `INSERT INTO attempt (intent_id, n, network, tx_id, raw, from_address, unit_price, max_fee_units, moved_units,
+       outputs, status, height, success, fee_units)
+     VALUES ($1, 1, 'bitcoin', $2, '', 'bpaid', 1, 1500, 30000000,
+       '[{"address":"bhot","units":"19998500"},{"address":"baway","units":"10000000"}]', 'final', 90, true, 1500)`,
     [intent.id, 'a'.repeat(64)],
   );
   // What the chain has of it now: a coin of the hot wallet's.

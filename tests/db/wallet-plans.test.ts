@@ -21,7 +21,8 @@ beforeAll(async () => {
   await db.initialize();
   await db.runMigrations();
   await db.query(
-    `INSERT INTO address (network, address, role, key_index, currency) VALUES ('ethereum', $1, 'treasury', 0, 'ETH'), ('bitcoin', $1, 'treasury', 0, 'BTC')`,
+    `INSERT INTO address (network, address, role, key_index, currency) VALUES ('ethereum', $1, 'treasury', 0, 'ETH'),
+       ('bitcoin', $1, 'treasury', 0, 'BTC')`,
     [hot],
   );
 });
@@ -33,8 +34,10 @@ afterAll(async () => {
 let made = 0;
 const deposits = (network: string, currency: string, status: string, count: number): Promise<unknown> =>
   db.query(
-    `INSERT INTO deposit (network, tx_id, out_index, address, role, currency, amount, stated_amount, is_dust, status, first_seen_at, allocation, spent_by_tx)
-     SELECT $1, $5 || '/' || n, 0, $2, 'treasury', $3, 10, 10, false, $4, now(), 'own', CASE WHEN $1 = 'bitcoin' THEN 'spent' END
+    `INSERT INTO deposit (network, tx_id, out_index, address, role, currency, amount, stated_amount, is_dust, status,
+       first_seen_at, allocation, spent_by_tx)
+     SELECT $1, $5 || '/' || n, 0, $2, 'treasury', $3, 10, 10, false, $4, now(), 'own', CASE WHEN $1 = 'bitcoin'
+       THEN 'spent' END
        FROM generate_series(1, $6::int) n`,
     [network, hot, currency, status, `${(made += 1)}`, count],
   );
@@ -43,18 +46,23 @@ const transfers = (currency: string, status: string, count: number, first: numbe
   db.query(
     `WITH i AS (INSERT INTO intent (max_unit_price, fee_budget, kind, ref, network, currency, from_address, outputs,
                          status, owner_kind, owner_id)
-       SELECT 1, 300, 'leg', $6 || '/' || n, 'ethereum', $1, $2, '[]', CASE $3 WHEN 'final' THEN 'final' ELSE 'sent' END, 'payout-batch', 'x'
+       SELECT 1, 300, 'leg', $6 || '/' || n, 'ethereum', $1, $2, '[]', CASE $3 WHEN 'final' THEN 'final'
+         ELSE 'sent' END, 'payout-batch', 'x'
          FROM generate_series(0, $4::int - 1) n RETURNING id, ref)
-     INSERT INTO attempt (intent_id, n, network, tx_id, raw, from_address, nonce, unit_price, max_fee_units, moved_units, outputs, status, success, fee_units, sent_at)
+     INSERT INTO attempt (intent_id, n, network, tx_id, raw, from_address, nonce, unit_price, max_fee_units,
+       moved_units, outputs, status, success, fee_units, sent_at)
      SELECT id, 1, 'ethereum', ref, '', $2, $5 + split_part(ref, '/', 2)::int, 1, 300, 7, '[]', $3,
-            CASE WHEN $3 = 'final' THEN split_part(ref, '/', 2)::int % 10 > 0 END, CASE WHEN $3 = 'final' THEN 200 END, CASE WHEN $7 THEN now() END FROM i`,
+            CASE WHEN $3 = 'final' THEN split_part(ref, '/', 2)::int % 10 > 0 END, CASE WHEN $3 = 'final' THEN 200 END,
+              CASE WHEN $7 THEN now() END FROM i`,
     [currency, hot, status, count, first, `many${(made += 1)}`, isSent],
   );
 /** By all that ever came and went. */
 async function byHistory(currency: string): Promise<{ arrived: string; goneUnits: string }> {
   const [row] = await db.query(
-    `SELECT coalesce((SELECT sum(amount) FROM deposit WHERE network = 'ethereum' AND address = $1 AND currency = $2 AND status = 'confirmed'), 0)::text AS arrived,
-            coalesce((SELECT sum(CASE WHEN one.currency = $2 AND one.success IS DISTINCT FROM false THEN one.moved_units ELSE 0 END
+    `SELECT coalesce((SELECT sum(amount) FROM deposit WHERE network = 'ethereum' AND address = $1 AND currency = $2
+       AND status = 'confirmed'), 0)::text AS arrived,
+            coalesce((SELECT sum(CASE WHEN one.currency = $2 AND one.success IS DISTINCT FROM false THEN one.moved_units
+              ELSE 0 END
                                + CASE WHEN $2 = 'ETH' THEN coalesce(one.fee_units, one.max_fee_units) ELSE 0 END)
               FROM (SELECT DISTINCT ON (a.intent_id) a.*, i.currency FROM attempt a JOIN intent i ON i.id = a.intent_id
                      WHERE a.network = 'ethereum' AND a.from_address = $1 AND a.status <> 'replaced'
@@ -83,11 +91,15 @@ it('says what the whole history says, whatever becomes of it', async () => {
     `UPDATE attempt SET status = 'mined', success = NULL, fee_units = NULL WHERE id = $1 AND status = 'sent'`,
     `UPDATE attempt SET status = 'final', success = true, fee_units = 150 WHERE id = $1 AND status = 'mined'`,
     `UPDATE attempt SET status = 'final', success = false, fee_units = 90 WHERE id = $1 AND status = 'mined'`,
-    `UPDATE attempt SET status = 'sent', success = NULL, fee_units = NULL WHERE id = $1 AND status IN ('mined', 'final')`,
+    `UPDATE attempt SET status = 'sent', success = NULL, fee_units = NULL WHERE id = $1
+       AND status IN ('mined', 'final')`,
     `UPDATE attempt SET fee_units = 77 WHERE id = $1 AND status = 'final'`,
-    `INSERT INTO attempt (intent_id, n, network, tx_id, raw, from_address, nonce, unit_price, max_fee_units, moved_units, outputs, status)
-       SELECT intent_id, n + 1, network, tx_id || '+', '', from_address, nonce, 2, 400, moved_units, '[]', 'sent' FROM attempt a
-        WHERE id = $1 AND status = 'sent' AND NOT EXISTS (SELECT FROM attempt b WHERE b.intent_id = a.intent_id AND b.n > a.n)`,
+    `INSERT INTO attempt (intent_id, n, network, tx_id, raw, from_address, nonce, unit_price, max_fee_units,
+       moved_units, outputs, status)
+       SELECT intent_id, n + 1, network, tx_id || '+', '', from_address, nonce, 2, 400, moved_units, '[]', 'sent'
+         FROM attempt a
+        WHERE id = $1 AND status = 'sent' AND NOT EXISTS (SELECT FROM attempt b WHERE b.intent_id = a.intent_id
+          AND b.n > a.n)`,
   ];
   for (let n = 0; n < 300; n += 1) {
     const id = randomInt(1, 41);
@@ -95,7 +107,8 @@ it('says what the whole history says, whatever becomes of it', async () => {
     await db.query(change, [id]);
     if (change.includes("'final', success"))
       await db.query(
-        `UPDATE attempt a SET status = 'replaced' FROM attempt b WHERE b.id = $1 AND b.status = 'final' AND a.intent_id = b.intent_id AND a.id <> b.id`,
+        `UPDATE attempt a SET status = 'replaced' FROM attempt b WHERE b.id = $1 AND b.status = 'final'
+           AND a.intent_id = b.intent_id AND a.id <> b.id`,
         [id],
       );
     if (n % 10 === 0) await isSame();
@@ -131,7 +144,8 @@ it('reads no more rows when ten thousand transfers more are final', async () => 
   await db.query('ALTER TABLE deposit_change DISABLE TRIGGER USER');
   await db.query('TRUNCATE deposit, attempt, intent CASCADE');
   await db.query(
-    `INSERT INTO chain_cursor (network, height, hash, head_height, scanned_through) VALUES ('ethereum', 1, 'e', 1, 'infinity')`,
+    `INSERT INTO chain_cursor (network, height, hash, head_height, scanned_through)
+       VALUES ('ethereum', 1, 'e', 1, 'infinity')`,
   );
   await transfers('ETH', 'stored', 5, 900_000, false);
   const measure = async (): Promise<Record<string, number>> => {

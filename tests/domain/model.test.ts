@@ -92,7 +92,8 @@ const live: readonly DepositStatus[] = ['pool', 'mined', 'confirmed'];
 /** How often each status was come to, over all histories. */
 const visits = new Map<string, number>();
 
-/** A payment, its children and the chain below them. Steps are carried out as `commands/payments/advance.ts` carries them out. */
+/** A payment, its children and the chain below them. Steps are carried out as `commands/payments/advance.ts` carries
+ *  them out. */
 class World {
   now = 0;
   scannedTo = 0;
@@ -164,7 +165,8 @@ class World {
     Object.assign(deposit, { exchangeRate: rate, quoteAmount: atRate(rate), ratedAt, inherited: [] });
   }
 
-  /** Nobody pays less than the price, or than what was accepted, at the best rate he could have been quoted when each coin was first seen. */
+  /** Nobody pays less than the price, or than what was accepted, at the best rate he could have been quoted when each
+   *  coin was first seen. */
   private checkValue(payment: Payment): void {
     if (payment.isChild || payment.currency === payment.offer) return;
     const coins = countedDeposits(this.facts(payment)).filter(({ status }) => status === 'confirmed');
@@ -444,7 +446,8 @@ class World {
     }
   }
 
-  // --- what the chain and people do ------------------------------------------------------------------------------------
+  // --- what the chain and people do
+  // ------------------------------------------------------------------------------------
 
   arrive(status: 'pool' | 'mined', amount: string, where: 'here' | 'otherAsset' | 'oldAddress' | 'unknown'): void {
     const current = this.payments[0]!.currency;
@@ -759,7 +762,8 @@ it('keeps every payment legal, quiet and complete through 10,000 random historie
   for (const status of ['PARTIALLY_PAID', 'CROSS_CHAIN_PENDING']) expect(visits.get(status)).toBeGreaterThan(300);
 });
 
-/** What a payer can do about a price: pay parts or what is asked, early, late or not at all, take it back, bump it, wait for another quote. */
+/** What a payer can do about a price: pay parts or what is asked, early, late or not at all, take it back, bump it,
+ *  wait for another quote. */
 const payersDeeds: Readonly<Record<string, (world: World, n: number) => void>> = {
   part: (world, n) => world.arrive(n % 2 ? 'pool' : 'mined', amounts[n % 7]!, 'here'),
   rest: (world, n) => world.payRest(n % 2 ? 'pool' : 'mined'),

@@ -155,7 +155,8 @@ describe('commands', () => {
     for (const { status } of answers) expect([200, 400, 503]).toContain(status);
     expect(['CANCELLED', 'WAITING']).toContain(await statusOf(paymentId));
     const [gap] = await db.query(
-      `SELECT max(seq) - count(*) AS gap FROM event e WHERE merchant_id = (SELECT merchant_id FROM payment WHERE id = $1)`,
+      `SELECT max(seq) - count(*) AS gap FROM event e WHERE merchant_id = (SELECT merchant_id FROM payment
+         WHERE id = $1)`,
       [paymentId],
     );
     expect(gap.gap).toBe('0');

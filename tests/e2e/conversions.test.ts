@@ -3,7 +3,8 @@ import { subtract } from '../../domain/money';
 import { fundTreasury } from '../../sandbox/seed';
 import { World, type Answer, type Owner, type Shop } from '../world';
 
-/** Money that came from a payer on a real chain, converted, on the whole service; and the API killed at each step of it. */
+/** Money that came from a payer on a real chain, converted, on the whole service; and the API killed at each step of
+ *  it. */
 
 let world: World;
 let ann: Owner['ann'];

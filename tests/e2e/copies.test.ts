@@ -110,7 +110,8 @@ const settled = (ids: readonly string[]) =>
 it('copies settle every payment once', async () => {
   await settled(await payAll());
   const sweeps = await world.db.query(
-    `SELECT payment_id FROM intent WHERE kind = 'sweep' AND payment_id IS NOT NULL GROUP BY payment_id HAVING count(*) > 1`,
+    `SELECT payment_id FROM intent WHERE kind = 'sweep' AND payment_id IS NOT NULL GROUP BY payment_id
+       HAVING count(*) > 1`,
   );
   expect(sweeps).toEqual([]);
   expect(await world.audit()).toEqual([]);

@@ -9,7 +9,8 @@ import { Visitor } from '../../sandbox/visitor';
 import { World, type Answer } from '../world';
 import { adjustment } from '../../domain/ledger/entry';
 
-/** Many payments at once, on real chains: each address gets exactly what its row says, once, and the books agree to the last digit. */
+/** Many payments at once, on real chains: each address gets exactly what its row says, once, and the books agree to the
+ *  last digit. */
 
 const path = '/api/v1/mass-payouts';
 let world: World;
@@ -81,7 +82,8 @@ async function held(currency: Currency, address: string): Promise<bigint> {
     return BigInt(await call<string>(world.stack.anvil.url, 'eth_getBalance', [address, 'latest']));
   if (currency === 'BTC') {
     const [row] = await world.db.query(
-      `SELECT coalesce(sum((o->>'units')::numeric), 0)::text AS units FROM attempt a CROSS JOIN jsonb_array_elements(a.outputs) o
+      `SELECT coalesce(sum((o->>'units')::numeric), 0)::text AS units FROM attempt a
+         CROSS JOIN jsonb_array_elements(a.outputs) o
         WHERE a.status = 'final' AND a.success AND o->>'address' = $1`,
       [address],
     );

@@ -149,7 +149,8 @@ it('sends the net to the merchant’s own address where the wallet is external',
     const codec = createCodecs(parseConfig(world.stack.env).chain)[currency === 'BTC' ? 'bitcoin' : 'ethereum'];
     const own = codec.normalise(address.toLowerCase())!;
     await world.db.query(
-      `INSERT INTO merchant_wallet (id, merchant_id, currency, settlement_address, custody) VALUES ($1, $2, $3, $4, 'external')`,
+      `INSERT INTO merchant_wallet (id, merchant_id, currency, settlement_address, custody)
+         VALUES ($1, $2, $3, $4, 'external')`,
       [newId(), shop.id, currency, own],
     );
     const before = await world.balance(shop, currency);
@@ -159,7 +160,8 @@ it('sends the net to the merchant’s own address where the wallet is external',
     expect(settled.merchantSettlementAddress).toBe(own);
     expect((await world.balance(shop, currency)).balance).toBe(before.balance);
     const [sent] = await world.db.query(
-      `SELECT sum(p.amount)::text AS amount FROM posting p JOIN journal j ON j.id = p.journal_id JOIN intent i ON j.key = 'sweep/' || i.id
+      `SELECT sum(p.amount)::text AS amount FROM posting p JOIN journal j ON j.id = p.journal_id
+         JOIN intent i ON j.key = 'sweep/' || i.id
         WHERE i.payment_id = $1 AND p.debit LIKE 'L:available:%'`,
       [invoice.id],
     );

@@ -158,7 +158,8 @@ it('BTC: from the coins of the treasury, the change comes back', async () => {
   const [attempt] = await world.db.query('SELECT outputs, inputs FROM attempt WHERE tx_id = $1', [one.txId]);
   expect(attempt.outputs[0]).toEqual({ address, units: '20000' });
   const [change] = await world.db.query(
-    `SELECT d.allocation, a.role FROM deposit d JOIN address a ON a.network = d.network AND a.address = d.address WHERE d.tx_id = $1`,
+    `SELECT d.allocation, a.role FROM deposit d JOIN address a ON a.network = d.network AND a.address = d.address
+       WHERE d.tx_id = $1`,
     [one.txId],
   );
   expect(change).toEqual({ allocation: 'own', role: 'treasury' });

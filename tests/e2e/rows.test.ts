@@ -5,9 +5,9 @@ import { sideBySide } from '../rows/side-by-side';
 import { world, setUp, tearDown, ticking, tick, sees, type Case } from '../rows/stage';
 import type { World } from '../world';
 
-/** Every row of the payment state machine on the whole stack: how it is driven, where it ends, what was told. Cases that mind nobody's
- *  blocks run side by side; then, on each chain by itself, those whose blocks must be their own; then those that cost us money.
- *  Invariants: 3. */
+/** Every row of the payment state machine on the whole stack: how it is driven, where it ends, what was told. Cases
+ *  that mind nobody's blocks run side by side; then, on each chain by itself, those whose blocks must be their own;
+ *  then those that cost us money. Invariants: 3. */
 
 beforeAll(async () => {
   await setUp();

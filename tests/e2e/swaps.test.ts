@@ -8,7 +8,8 @@ import { call } from '../../sandbox/parts/json-rpc';
 import type { ProviderFault } from '../../sandbox/parts/swap';
 import { World, type Answer, type Shop } from '../world';
 
-/** Conversions by a swap provider, on real chains: record, ledger and chains agree to the last digit, whatever the provider does. */
+/** Conversions by a swap provider, on real chains: record, ledger and chains agree to the last digit, whatever the
+ *  provider does. */
 
 const pairs = [
   ['BTC', 'ETH'],

@@ -1,8 +1,8 @@
 import { add, compare, subtract } from '../../domain/money';
 import { World, type Invoice, type Shop } from '../world';
 
-/** Several payments of one merchant, swept in one transaction of which each bears its part; with the sender killed between store and
- *  send. */
+/** Several payments of one merchant, swept in one transaction of which each bears its part; with the sender killed
+ *  between store and send. */
 let world: World;
 let shop: Shop;
 beforeAll(async () => {

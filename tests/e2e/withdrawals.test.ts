@@ -12,7 +12,8 @@ import { addToWhitelist } from '../../db/wallets/whitelist';
 import { call } from '../../sandbox/parts/json-rpc';
 import { World, type Answer, type Owner, type Shop } from '../world';
 
-/** A merchant's own money out, on real chains: what was held leaves once, its address gets what was said, and the books agree. */
+/** A merchant's own money out, on real chains: what was held leaves once, its address gets what was said, and the books
+ *  agree. */
 
 let world: World;
 let ann: Owner['ann'];
@@ -218,7 +219,9 @@ it('what no address holds alone is gathered at the hot wallet, then sent', async
   await world.sees(other, invoice.id, 'SETTLED', { ms: 180_000 });
   const mine = invoice.amount! * 0.6;
   await world.db.query(
-    `SELECT post_journal('test/gather', '{"type":"adjustment","sourceType":"adjustment"}', jsonb_build_array(jsonb_build_object('debit', 'L:available:' || $1, 'credit', 'L:available:' || $2, 'asset', 'ETH', 'amount', $3::text)))`,
+    `SELECT post_journal('test/gather', '{"type":"adjustment","sourceType":"adjustment"}',
+       jsonb_build_array(jsonb_build_object('debit', 'L:available:' || $1, 'credit', 'L:available:' || $2, 'asset',
+       'ETH', 'amount', $3::text)))`,
     [other.id, shop.id, mine.toFixed(8)],
   );
   const address = ethAddress();
@@ -238,7 +241,8 @@ it('what no address holds alone is gathered at the hot wallet, then sent', async
 it('many small coins became one by themselves, and one coin pays', async () => {
   const moves = (): Promise<Array<{ ref: string; status: string; booked: boolean; inputs: string[]; tx_id: string }>> =>
     world.db.query(
-      `SELECT i.ref, i.status, i.booked, a.inputs, a.tx_id FROM intent i JOIN attempt a ON a.intent_id = i.id WHERE i.kind = 'consolidate' AND i.network = 'bitcoin'`,
+      `SELECT i.ref, i.status, i.booked, a.inputs, a.tx_id FROM intent i JOIN attempt a ON a.intent_id = i.id
+         WHERE i.kind = 'consolidate' AND i.network = 'bitcoin'`,
     );
   await world.until('they are one', async () => (await moves()).some((move) => move.booked), 120_000);
   const [move, another] = await moves();
@@ -246,7 +250,8 @@ it('many small coins became one by themselves, and one coin pays', async () => {
   // It looks once a minute, maybe while the last of them come.
   expect(move!.inputs.length).toBeGreaterThanOrEqual(50);
   const [left] = await world.db.query(
-    `SELECT count(*)::int AS n FROM deposit WHERE network = 'bitcoin' AND role = 'treasury' AND amount = 0.0001 AND spent_by_tx IS DISTINCT FROM $1`,
+    `SELECT count(*)::int AS n FROM deposit WHERE network = 'bitcoin' AND role = 'treasury' AND amount = 0.0001
+       AND spent_by_tx IS DISTINCT FROM $1`,
     [move!.tx_id],
   );
   expect(left.n).toBeLessThanOrEqual(smallCoins - 50);

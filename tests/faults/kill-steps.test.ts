@@ -1,7 +1,7 @@
 import { World, type Invoice, type Shop } from '../world';
 
-/** The steps of a payment at which a process dies, exactly there: SIGKILL from inside, restart after two seconds. Each payment reaches its
- *  end, once, with clean books. */
+/** The steps of a payment at which a process dies, exactly there: SIGKILL from inside, restart after two seconds. Each
+ *  payment reaches its end, once, with clean books. */
 const restartAfterMs = 2000;
 let world: World;
 let shop: Shop;
@@ -39,7 +39,8 @@ async function settlesOnce(invoice: Invoice, before: string): Promise<void> {
   const [{ made }] = await world.db.query('SELECT count(*)::int AS made FROM event WHERE entity_id = $1', [invoice.id]);
   expect(counted.size).toBe(made);
   const mined = await world.db.query(
-    `SELECT intent_id FROM attempt a JOIN intent i ON i.id = a.intent_id WHERE i.payment_id = $1 AND a.status = 'final'`,
+    `SELECT intent_id FROM attempt a JOIN intent i ON i.id = a.intent_id WHERE i.payment_id = $1
+       AND a.status = 'final'`,
     [invoice.id],
   );
   const intents = await world.db.query('SELECT id FROM intent WHERE payment_id = $1', [invoice.id]);

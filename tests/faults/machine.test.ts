@@ -3,7 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { TcpProxy } from './tcp-proxy';
 import { World, type Invoice, type Shop } from '../world';
 
-/** A machine that is ill: links that end after the commit, a database that is busy, clocks that are wrong. Faults: F. */
+/** A machine that is ill: links that end after the commit, a database that is busy, clocks that are wrong. Faults:
+ *  F. */
 jest.setTimeout(150_000);
 let world: World;
 let shop: Shop;

@@ -239,7 +239,8 @@ it('raises the price of a sweep that twenty times the base fee has left behind',
 describe('somebody else uses our keys', () => {
   const frozen = (address: string): Promise<unknown[]> =>
     world.db.query(
-      `SELECT FROM wallet_sequence w JOIN incident i ON i.kind = 'wallet-frozen' AND i.subject_id = w.network || '/' || w.address
+      `SELECT FROM wallet_sequence w JOIN incident i ON i.kind = 'wallet-frozen'
+         AND i.subject_id = w.network || '/' || w.address
         WHERE w.address = $1 AND w.frozen_reason IS NOT NULL`,
       [address],
     );
@@ -258,7 +259,8 @@ describe('somebody else uses our keys', () => {
       60_000,
     );
     const [deposit] = await world.db.query(
-      `SELECT d.out_index, a.key_index FROM deposit d JOIN address a ON a.address = d.address WHERE d.tx_id = $1 AND d.payment_id = $2`,
+      `SELECT d.out_index, a.key_index FROM deposit d JOIN address a ON a.address = d.address WHERE d.tx_id = $1
+         AND d.payment_id = $2`,
       [sent.txId, invoice.id],
     );
     const config = parseConfig(world.stack.env);

@@ -1,6 +1,7 @@
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 
-/** A TCP proxy in front of PostgreSQL: cuts the links, or holds back what the server answers, on demand; loopback only. */
+/** A TCP proxy in front of PostgreSQL: cuts the links, or holds back what the server answers, on demand; loopback
+ *  only. */
 export class TcpProxy {
   private links = new Set<[Socket, Socket]>();
   private isCut = false;

@@ -1,6 +1,7 @@
 import { mustBeThere, type Place } from './places';
 
-/** Each rule of a conversion, and the test that holds the product to it. A row that names a test that is not there fails. */
+/** Each rule of a conversion, and the test that holds the product to it. A row that names a test that is not there
+ *  fails. */
 type Row = readonly [section: string, rule: string, ...where: Place[]];
 
 const at = (test: string): Place => ['api/conversions', test];

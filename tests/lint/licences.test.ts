@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { root } from '../../sandbox/paths';
 
 /** Licences under which a package may be part of what we distribute under MIT: permissive ones, and the public domain.
- *  Copyleft is not among them. The LGPL would allow our use, but whoever distributes an image must let users replace the
- *  library; nothing needs it, so it stays out. */
+ *  Copyleft is not among them. The LGPL would allow our use, but whoever distributes an image must let users replace
+ *  the library; nothing needs it, so it stays out. */
 const allowed = new Set([
   '0BSD',
   'Apache-2.0',

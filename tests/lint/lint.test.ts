@@ -1,8 +1,8 @@
 import { ESLint } from 'eslint';
 import { root } from '../../sandbox/paths';
 
-/** What eslint.config.mjs refuses, and that the good form of each passes. Samples are read as if they stood in an existing file, because
- *  typed rules need a file that the compiler knows. */
+/** What eslint.config.mjs refuses, and that the good form of each passes. Samples are read as if they stood in an
+ *  existing file, because typed rules need a file that the compiler knows. */
 const eslint = new ESLint({ cwd: root });
 const fileOf = {
   domain: 'domain/money.ts',

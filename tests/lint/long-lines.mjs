@@ -1,5 +1,6 @@
-// Lines of more than 120 characters, per file. Run by itself (`node tests/lint/long-lines.mjs`) it writes long-lines.json anew:
-// after lines became shorter, or files moved. It refuses a list with more lines in total than before.
+// Lines of more than 120 characters, per file. Run by itself (`node tests/lint/long-lines.mjs`) it writes
+// long-lines.json anew: after lines became shorter, or files moved. It refuses a list with more lines in total than
+// before.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -11,8 +12,8 @@ const list = join(here, 'long-lines.json');
 const isRead = (file) => /\.(ts|mjs|cjs|js|sql|md)$/.test(file);
 const skipped = ['node_modules', 'dist', '.git', '.data', 'coverage', 'test-results', 'generated'];
 
-/** How many lines of a text are too long. Prettier breaks code; what it leaves is SQL in template strings, comments and texts.
- *  Of Markdown, tables and code blocks are not counted: they cannot be broken. */
+/** How many lines of a text are too long. Prettier breaks code; what it leaves is SQL in template strings, comments and
+ *  texts. Of Markdown, tables and code blocks are not counted: they cannot be broken. */
 export function countLong(file, text) {
   const prose = file.endsWith('.md') ? text.replace(/^ *```[\s\S]*?^ *```/gm, '').replace(/^\|.*$/gm, '') : text;
   return prose.split('\n').filter((line) => line.length > widest).length;

@@ -3,8 +3,8 @@ import { dirname, join, normalize } from 'node:path';
 import { root } from '../../sandbox/paths';
 import { commentsOf, filesOf, read, sources } from './comments';
 
-/** Comments cite the contract, the state machine, the ledger, the invariants and the decisions by number. Each number has its place in
- *  docs/, and links between pages lead somewhere. */
+/** Comments cite the contract, the state machine, the ledger, the invariants and the decisions by number. Each number
+ *  has its place in docs/, and links between pages lead somewhere. */
 
 const headings = (page: string, pattern: RegExp): Set<string> =>
   new Set([...page.matchAll(pattern)].map((match) => match[1]!));
@@ -62,7 +62,8 @@ const plainReferences = (comment: string): Reference[] => [
   ...(comment.match(/\bI\d+\b/g) ?? []).map((id) => ['invariant', id] as const),
 ];
 
-/** `docs/decisions/0006-arrows.md`, `decisions/0009`, `decision 0005`: the page by number, and by name where one is given. */
+/** `docs/decisions/0006-arrows.md`, `decisions/0009`, `decision 0005`: the page by number, and by name where one is
+ *  given. */
 const decisionReferences = (text: string): Reference[] =>
   [...text.matchAll(/\bdecisions?[/ ](\d{4})(-[\w-]+\.md)?/g)].map(([, number, name]) => [
     'decision',

@@ -18,7 +18,8 @@ import {
 } from './stage';
 import type { Invoice } from '../world';
 
-/** What settled is gone: the loss is ours, nothing of its asset leaves, and operators are told; until they have looked. */
+/** What settled is gone: the loss is ours, nothing of its asset leaves, and operators are told; until they have
+ *  looked. */
 async function frozen(invoice: Invoice): Promise<void> {
   await isReorged(invoice);
   expect((await world.payment(shop, invoice.id)).status).toBe('SETTLED');
@@ -51,7 +52,8 @@ const isBooked = (invoice: Invoice, currency: string): Promise<void> =>
   });
 const lost = async (invoice: Invoice): Promise<number> => {
   const [row] = await world.db.query(
-    `SELECT coalesce(sum(CASE WHEN debit = 'E:loss' THEN amount ELSE -amount END), 0)::float8 AS lost FROM posting WHERE 'E:loss' IN (debit, credit) AND asset = $1`,
+    `SELECT coalesce(sum(CASE WHEN debit = 'E:loss' THEN amount ELSE -amount END), 0)::float8 AS lost FROM posting
+       WHERE 'E:loss' IN (debit, credit) AND asset = $1`,
     [invoice.currency],
   );
   return row.lost as number;

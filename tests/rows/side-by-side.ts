@@ -24,7 +24,8 @@ import {
   paid,
 } from './stage';
 
-/** Nobody minds whose blocks come when. The last of them are two triggers at once: one wins, and the books are right whichever it was. */
+/** Nobody minds whose blocks come when. The last of them are two triggers at once: one wins, and the books are right
+ *  whichever it was. */
 export const sideBySide: Case[] = [
   {
     rows: '1, 8, 11, 15, 17',

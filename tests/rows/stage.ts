@@ -8,7 +8,8 @@ import type { Visitor } from '../../sandbox/visitor';
 import { recordAnswer } from '../setup/record';
 import { World, type Answer, type Invoice, type Shop } from '../world';
 
-/** What cases of the payment state machine are made of: one world, one merchant, and what payers, merchants and chains do. */
+/** What cases of the payment state machine are made of: one world, one merchant, and what payers, merchants and chains
+ *  do. */
 
 export let world: World;
 export let ann: Visitor;
@@ -56,8 +57,8 @@ export async function tick(chain: string): Promise<void> {
   }
 }
 
-/** What the merchant decides. Where there is no answer in time the payment is what counts: the same is asked again, and refused if it was
- *  done. */
+/** What the merchant decides. Where there is no answer in time the payment is what counts: the same is asked again, and
+ *  refused if it was done. */
 export async function decide(id: string, what: string): Promise<Awaited<ReturnType<Visitor['post']>>> {
   let isUnknown = false;
   for (;;) {
@@ -116,7 +117,8 @@ const patience = 150_000;
 /** As if its time had been up for `seconds`, and what came had come in time. */
 export async function late({ id }: Invoice, seconds = 0): Promise<void> {
   await world.db.query(
-    `UPDATE deposit SET first_seen_at = first_seen_at - make_interval(secs => $2 + 3600) WHERE payment_id = $1 AND $2 > 0`,
+    `UPDATE deposit SET first_seen_at = first_seen_at - make_interval(secs => $2 + 3600) WHERE payment_id = $1
+       AND $2 > 0`,
     [id, seconds],
   );
   await world.db.query(`UPDATE payment SET expires_at = clock_timestamp() - make_interval(secs => $2) WHERE id = $1`, [
@@ -146,7 +148,8 @@ export async function settled(currency: string): Promise<Invoice> {
 export const held = async ({ id }: Invoice): Promise<string[]> =>
   (
     (await world.db.query(
-      `SELECT trim_scale(amount) || ' ' || currency AS money FROM deposit WHERE payment_id = $1 AND allocation = 'unallocated' AND child_payment_id IS NULL`,
+      `SELECT trim_scale(amount) || ' ' || currency AS money FROM deposit WHERE payment_id = $1
+         AND allocation = 'unallocated' AND child_payment_id IS NULL`,
       [id],
     )) as Array<{ money: string }>
   ).map((row) => row.money);
@@ -179,7 +182,8 @@ export async function depthOf({ id, currency }: Invoice): Promise<number> {
 export const isReorged = (invoice: Invoice): Promise<void> =>
   until('the payment says so', async () => (await world.payment(shop, invoice.id)).exceptions.includes('reorged'));
 
-/** Coins: the newest blocks are gone, and what they had is in the pool again. Where `instead` is told, that spends its coins. */
+/** Coins: the newest blocks are gone, and what they had is in the pool again. Where `instead` is told, that spends its
+ *  coins. */
 export async function takeCoins(
   currency: string,
   depth: number,

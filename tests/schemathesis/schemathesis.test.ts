@@ -20,12 +20,14 @@ import { mailTo, newEmail, password, Person } from '../api/person';
 import { adjustment } from '../../domain/ledger/entry';
 import { root } from '../../sandbox/paths';
 
-/** The API reference against the API: Schemathesis makes requests of the reference, and holds each answer against it. */
+/** The API reference against the API: Schemathesis makes requests of the reference, and holds each answer against
+ *  it. */
 
 jest.setTimeout(600_000);
 
 type Who = { token: string; totp?: string };
-/** What hooks.py puts into requests: credentials (`for`: of single operations), and values that exist, by their names. */
+/** What hooks.py puts into requests: credentials (`for`: of single operations), and values that exist, by their
+ *  names. */
 type Given = { who: Who | null; for: Record<string, Who>; known: Record<string, unknown[]> };
 
 let h: Harness;
@@ -226,7 +228,8 @@ const slow = [
 
 const namesOf = (chosen: readonly Route[]): string[] => chosen.map(({ name }) => name);
 
-/** Every value at its bounds goes to the operations that let the caller in; those that refuse whoever it is get some requests. */
+/** Every value at its bounds goes to the operations that let the caller in; those that refuse whoever it is get some
+ *  requests. */
 async function runAs(given: Given, chosen: readonly Route[], letsIn: (route: Route) => boolean): Promise<void> {
   await run(given, namesOf(chosen.filter(letsIn)));
   const refusing = namesOf(chosen.filter((route) => !letsIn(route)));

@@ -5,8 +5,8 @@ import { freePort } from '../../sandbox/ports';
 import { startPostgres } from '../../sandbox/parts/postgres';
 import { running } from './running';
 
-/** One PostgreSQL for all suites of a run; `freshDatabase` gives each its own database in it. A crash loses nothing that a
- *  test would miss, so it does not wait for the disk. */
+/** One PostgreSQL for all suites of a run; `freshDatabase` gives each its own database in it. A crash loses nothing
+ *  that a test would miss, so it does not wait for the disk. */
 export default async function globalSetup(): Promise<void> {
   if (process.env.TEST_POSTGRES_URL) return;
   const dataDir = mkdtempSync(join(tmpdir(), 'crypto-payments-tests-'));

@@ -31,8 +31,8 @@ export async function patiently<T>(act: () => Promise<T>): Promise<T> {
  *  and their stacks know them by the same passwords. */
 export const urlFor: (ownerUrl: string, role: DatabaseRole) => string = databaseFor;
 
-/** A new database with the newest schema, of its own for one suite. The first call of a run migrates a template; the rest
- *  copy it. That of a test instance is a copy which was marked again, as no service can. */
+/** A new database with the newest schema, of its own for one suite. The first call of a run migrates a template; the
+ *  rest copy it. That of a test instance is a copy which was marked again, as no service can. */
 export async function freshDatabase(mode: Mode = 'live'): Promise<Database> {
   const database = await newDatabase(async (client, server) => `TEMPLATE ${await migratedTemplate(client, server)}`);
   if (mode === 'test')

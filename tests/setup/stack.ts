@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startStack, type Stack, type StackOptions } from '../../sandbox/stack';
 
-/** The whole service for one suite, on free ports and in a folder of its own; `end` leaves nothing of it. Needs the build. */
+/** The whole service for one suite, on free ports and in a folder of its own; `end` leaves nothing of it. Needs the
+ *  build. */
 export async function suiteStack(
   options: Omit<Partial<StackOptions>, 'dataDir' | 'ports'> = {},
 ): Promise<{ stack: Stack; end(): Promise<void> }> {

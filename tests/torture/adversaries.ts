@@ -13,7 +13,8 @@ import { scenario as contracts } from './scenarios/contracts';
 import { scenario as replacing } from './scenarios/replacing';
 import type { Stage } from './stage';
 
-/** People and nodes that mean ill, beside what is killed: nobody may gain by it, and nothing may be stuck at the end. */
+/** People and nodes that mean ill, beside what is killed: nobody may gain by it, and nothing may be stuck at the
+ *  end. */
 
 export type Adversaries = Readonly<{
   runs: ReadonlyArray<Readonly<{ what: string; startAfterMs: number; live: (stage: Stage) => Promise<void> }>>;

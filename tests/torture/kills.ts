@@ -40,8 +40,8 @@ async function killPart(part: Part, downMs: number): Promise<void> {
   await startAgain(part);
 }
 
-/** A pool is lost with its node. What payers and the provider have in it is theirs to send again, so it is mined before; what we have
- *  sent since is ours. */
+/** A pool is lost with its node. What payers and the provider have in it is theirs to send again, so it is mined
+ *  before; what we have sent since is ours. */
 async function killNode(stage: Stage, miner: Miner, part: Part, downMs: number): Promise<void> {
   const { world } = stage;
   const swap = world.stack.part('swap');
@@ -69,7 +69,8 @@ async function startAgain(part: Part): Promise<void> {
   }
 }
 
-/** A node that loses answers, answers twice, late or not at all, each for some seconds. Resolves to the calls that were hit. */
+/** A node that loses answers, answers twice, late or not at all, each for some seconds. Resolves to the calls that were
+ *  hit. */
 export async function mislead(proxy: RpcProxy, mischief: readonly Mischief[], began: number, say: Say): Promise<Done> {
   const done: Done = {};
   for (const { atMs, node, fault, methods, forMs } of mischief) {

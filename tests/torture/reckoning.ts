@@ -5,8 +5,8 @@ import { call } from '../../sandbox/parts/json-rpc';
 import { cleared, unreconciled } from '../reconciled';
 import { currencies, type Stage } from './stage';
 
-/** When all has ended: the books against the chain, against the payers' and the recipients' own view of it, and every event against
- *  what the receiver got. */
+/** When all has ended: the books against the chain, against the payers' and the recipients' own view of it, and every
+ *  event against what the receiver got. */
 export async function reckon(stage: Stage, before: Readonly<Record<string, string>>): Promise<string[]> {
   const problems: string[] = [];
   const check = async (act: (stage: Stage) => Promise<string[]>): Promise<void> =>

@@ -27,8 +27,8 @@ export type TortureReport = Readonly<{
   seconds: number;
 }>;
 
-/** What is done with money, while every process is killed and started again and nodes answer wrongly, all drawn from the seed; then calm,
- *  and the reckoning. The same seed gives the same schedule, not the same interleaving. */
+/** What is done with money, while every process is killed and started again and nodes answer wrongly, all drawn from
+ *  the seed; then calm, and the reckoning. The same seed gives the same schedule, not the same interleaving. */
 export async function torture(options: TortureOptions): Promise<TortureReport> {
   const { say } = options;
   const plan = planOf(options);
@@ -115,7 +115,8 @@ export async function torture(options: TortureOptions): Promise<TortureReport> {
   return { kills, mischief, weather: sky, problems, seconds };
 }
 
-/** Coins of the platform's own, many small ones of Bitcoin so that none waits for the change of another; half of it is the merchant's. */
+/** Coins of the platform's own, many small ones of Bitcoin so that none waits for the change of another; half of it is
+ *  the merchant's. */
 const capital = [
   ['BTC', 30, '0.2'],
   ['ETH', 1, '400'],

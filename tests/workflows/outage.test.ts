@@ -4,7 +4,8 @@ import { promisify } from 'node:util';
 import { root } from '../../sandbox/paths';
 import { freshDatabase } from '../setup/postgres';
 
-/** Receivers that are away for days, in time that is skipped. `npm test` gets the server for it, or says why it cannot. */
+/** Receivers that are away for days, in time that is skipped. `npm test` gets the server for it, or says why it
+ *  cannot. */
 const skipping = process.env['TEST_SERVER_PATH'] ? it : it.skip;
 
 type Seen = {

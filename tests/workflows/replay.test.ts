@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { root } from '../../sandbox/paths';
 
-/** Histories of real workflows, one for each ending, recorded with RECORD=1 by tests/e2e. A change that cannot replay them
- *  would strand the money that is under way when it is deployed. */
+/** Histories of real workflows, one for each ending, recorded with RECORD=1 by tests/e2e. A change that cannot replay
+ *  them would strand the money that is under way when it is deployed. */
 const folder = join(__dirname, '../histories');
 const recorded = readdirSync(folder).filter((file) => file.endsWith('.bin'));
 const bundle = join(root, 'dist/workflow-bundle.js');

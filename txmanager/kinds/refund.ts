@@ -108,8 +108,8 @@ const purposeOf = (tx: EntityManager, refund: RefundRow): Purpose => ({
   },
   ended: (attempt) => bookRefund(tx, refund, attempt),
 });
-/** Books the end of a refund's transaction, with the refund's own: J6 and `completed`, or J7 and `failed`. The caller has locked
- *  the payment and the refund, in that order. */
+/** Books the end of a refund's transaction, with the refund's own: J6 and `completed`, or J7 and `failed`. The caller
+ *  has locked the payment and the refund, in that order. */
 async function bookRefund(tx: EntityManager, refund: RefundRow, mined: AttemptRow): Promise<void> {
   const isDone = refund.status === 'completed' || refund.status === 'failed';
   if (!mined.success) {

@@ -20,8 +20,8 @@ export class TooManyRequests extends Error {
 const timeoutMs = 8000;
 const retryAfter = (response: Response): number => parseInt(response.headers.get('retry-after') ?? '', 10) || 60;
 
-/** The public part of the API, as the checkout uses it. `from`: the payer's address, for the API's limits. All of it throws ApiAway and
- *  TooManyRequests. */
+/** The public part of the API, as the checkout uses it. `from`: the payer's address, for the API's limits. All of it
+ *  throws ApiAway and TooManyRequests. */
 export class ApiClient {
   constructor(private readonly base: string) {}
 

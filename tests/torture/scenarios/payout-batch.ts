@@ -7,7 +7,8 @@ import { currencies, patienceMs, type Scenario } from '../stage';
 import { amountOf } from './amounts';
 import { callBack, inWords } from './call-back';
 
-/** Three to twelve payments at once, each to an address of its own; some batches are called back at a moment that is drawn. */
+/** Three to twelve payments at once, each to an address of its own; some batches are called back at a moment that is
+ *  drawn. */
 export const scenario: Scenario = (random, name) => {
   const rows = Array.from({ length: random.whole(3, 12) }, () => {
     const currency = random.pick(currencies);
