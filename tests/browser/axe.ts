@@ -4,8 +4,11 @@ import type { Page } from 'playwright-core';
 const rules = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'];
 
 /** What axe finds wrong on a page, by WCAG 2.2 AA and these further sets of rules: a rule and its elements each. */
-export const violationsOf = (page: Page, ...more: readonly string[]): Promise<string[]> =>
-  found(page, { runOnly: { type: 'tag', values: [...rules, ...more] } });
+export async function violationsOf(page: Page, ...more: readonly string[]): Promise<string[]> {
+  // Looks are compared within one document.
+  if (page.frames().length > 1) return found(page, { runOnly: { type: 'tag', values: [...rules, ...more] } });
+  return [...(await violationsButOfColours(page, ...more)), ...(await faintTextOf(page))];
+}
 
 const ofColours = ['color-contrast', 'link-in-text-block'];
 /** The same without the rules of colours, which take most of the time on a long page: `faintTextOf` has them. */

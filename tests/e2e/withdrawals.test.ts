@@ -183,19 +183,36 @@ function thiefOfTemporal(ids: readonly string[]) {
   };
 }
 
+const hasAttempt = async (id: string): Promise<boolean> =>
+  (
+    await world.db.query(
+      `SELECT FROM attempt a JOIN intent i ON i.id = a.intent_id WHERE i.kind = 'withdrawal' AND i.ref = $1`,
+      [id],
+    )
+  ).length > 0;
+
 it('A10: a thief of Temporal answers for our workers: what was asked for arrives once, and nothing else', async () => {
-  const addresses = Array.from({ length: 4 }, ethAddress);
+  const addresses: string[] = [];
   const ids: string[] = [];
-  for (const address of addresses) {
+  const askOne = async (): Promise<void> => {
+    const address = ethAddress();
     await list('ETH', address);
     ids.push(await ask('ETH', '0.001', address));
-  }
+    addresses.push(address);
+  };
+  while (ids.length < 4) await askOne();
   const never = newId(); // a withdrawal that nobody has asked for
   const thief = thiefOfTemporal([...ids, never]);
   try {
     const answers = (): number => thief.answered.filter((what) => what !== 'ready').length;
     await world.until('the thief has answered for others', () => answers() >= 5, 90_000);
-    await world.until('for the signer too', () => thief.answered.includes('signOnce'), 90_000);
+    const forSigner = (): boolean => thief.answered.includes('signOnce');
+    // The signer may have been quicker each time: it is asked again.
+    for (let tries = 0; tries < 8 && !forSigner(); tries += 1) {
+      await askOne();
+      await world.until('the withdrawal is signed, or the thief says so', () => forSigner() || hasAttempt(ids.at(-1)!));
+    }
+    expect(forSigner()).toBe(true);
   } finally {
     await thief.leaves();
   }

@@ -20,18 +20,31 @@ export async function throughDialogs(person: Person, url: string, look: () => Pr
   const places = url.endsWith('/account') ? ['main', 'header'] : ['main'];
   const buttons = page.locator(places.map((one) => `${one} button:not([aria-disabled=true], [type=submit])`).join());
   const named = (name: string): Locator => buttons.filter({ hasText: whole(name) }).first();
+  /** Looks at the dialog that is open, if one is, and closes it. */
+  const meet = async (): Promise<void> => {
+    if (!(await open.count())) return;
+    await person.rests();
+    titles.push((await open.last().locator('h2').first().textContent())!);
+    await look();
+    await page.keyboard.press('Escape');
+    await page.evaluate(painted);
+  };
+  /** A dialog of the button before may have opened late: it is met first. */
+  const press = async (button: Locator): Promise<void> => {
+    try {
+      await button.click({ timeout: 5000 });
+    } catch (error) {
+      if (!(await open.count())) throw error;
+      await meet();
+      await button.click();
+    }
+  };
   // By their words: a row's button stands for those of all rows.
   for (const name of new Set(await buttons.allTextContents())) {
     if (!name.trim() || !(await named(name).isVisible())) continue;
-    await named(name).click();
+    await press(named(name));
     await page.evaluate(painted);
-    if (await open.count()) {
-      await person.rests();
-      titles.push((await open.last().locator('h2').first().textContent())!);
-      await look();
-      await page.keyboard.press('Escape');
-      await page.evaluate(painted);
-    }
+    await meet();
     // Some buttons lead to another page, and some dialogs stay until they are answered.
     if (page.url() !== url || (await open.count())) {
       await page.goto(url);
