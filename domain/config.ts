@@ -102,6 +102,7 @@ const weakening: ReadonlyArray<[variable: string, isSet: (raw: Raw) => boolean]>
   ['RATE_FILE', (raw) => raw.RATE_FILE !== ''],
   ['WEBHOOK_TIME_SCALE', (raw) => raw.WEBHOOK_TIME_SCALE !== 1],
   ['APPROVAL_COOLING_OFF_HOURS', (raw) => raw.APPROVAL_COOLING_OFF_HOURS < 24],
+  ['EVEN_ANSWER_MS', (raw) => raw.EVEN_ANSWER_MS < 500],
   ['SIGNER_COOLING_OFF_HOURS', (raw) => raw.SIGNER_COOLING_OFF_HOURS < 24],
   ['SIMULATOR_URL', (raw) => raw.SIMULATOR_URL !== ''],
   ...utxoNetworks().map(({ settings: { prefix }, chains }): [string, (raw: Raw) => boolean] => [

@@ -179,6 +179,12 @@ export const configSchema = Type.Object({
     24,
   ),
 
+  EVEN_ANSWER_MS: whole(
+    'Answers that must not tell whether an e-mail address is known come at multiples of so many ms; 500 in production',
+    500,
+    1,
+  ),
+
   AML_PROVIDER: text('Who screens where money came from, comma-separated: list, chainalysis; empty: nobody', ''),
   AML_API_URL: text('Base address of the Chainalysis sanctions API', 'https://public.chainalysis.com'),
   AML_API_KEY: text('Key of the Chainalysis sanctions API', ''),

@@ -56,6 +56,7 @@ it.each([
   ['RATE_FILE', '/tmp/prices.json'],
   ['WEBHOOK_TIME_SCALE', '0.1'],
   ['APPROVAL_COOLING_OFF_HOURS', '23'],
+  ['EVEN_ANSWER_MS', '499'],
   ['SIGNER_COOLING_OFF_HOURS', '23'],
   ['BTC_NETWORK', 'regtest'],
   ['BTC_NETWORK', 'simnet'],

@@ -87,6 +87,7 @@ export class World {
         RATE_LIMIT_STANDARD: '1000000',
         POLL_INTERVAL_MS: '150',
         RATE_REFRESH_SECONDS: '5',
+        EVEN_ANSWER_MS: '20',
         WEBHOOK_TIME_SCALE: '0.1',
         // A machine that stands still for a moment is no busy pool.
         ...(process.env.TEST_POSTGRES_URL ? { DATABASE_WAIT_MS: '15000' } : {}),

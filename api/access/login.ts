@@ -44,7 +44,7 @@ export const login = route({
   },
   errors: ['INVALID_CREDENTIALS', 'ACCOUNT_SUSPENDED', 'REGISTRATION_WAITING', 'RATE_LIMITED'],
   answer: ({ body, ip, request }, { db, config, limits }) =>
-    evenly(async () => {
+    evenly(config.EVEN_ANSWER_MS, async () => {
       const email = normalEmail(body.email);
       const guess = await takeGuess({ db, config, limits }, { email, ip, request });
       const user = await findUserByEmail(db, email);

@@ -136,7 +136,7 @@ export const register = route({
   },
   errors: ['VERIFICATION_EMAIL_NOT_SENT', 'REGISTRATION_CLOSED', 'INVALID_INVITE_CODE'],
   answer: ({ body, ip, requestId }, deps) =>
-    evenly(async () => {
+    evenly(2 * deps.config.EVEN_ANSWER_MS, async () => {
       if (body.inviteCode === undefined && !(await isSwitchedOn(deps.db, 'registration')))
         throw new DomainError('REGISTRATION_CLOSED');
       checkPassword(body.password);
@@ -155,7 +155,7 @@ export const register = route({
       // The one mail whose failure its reader must be told at once; it is kept, as the account is.
       if (mail && !(await sendNow(deps, mail, 'keep'))) throw new DomainError('VERIFICATION_EMAIL_NOT_SENT');
       return { data: { requiresVerification: true, email } };
-    }, 1000),
+    }),
 });
 
 export const verifyEmail = route({
@@ -169,7 +169,7 @@ export const verifyEmail = route({
   success: { status: 200, schema: reported, description: 'Confirmed; sign in now.' },
   errors: ['INVALID_VERIFICATION_CODE'],
   answer: ({ body, ip, requestId }, { db, config }) =>
-    evenly(async () => {
+    evenly(config.EVEN_ANSWER_MS, async () => {
       const isVerified = await db.transaction(async (tx) => {
         const known = await findUserByEmail(tx, body.email);
         const user = known && (await lockUser(tx, known.id));
@@ -204,7 +204,7 @@ export const resendVerification = route({
   success: { status: 200, schema: reported, description: 'If the address waits for a code, one is on its way.' },
   errors: [],
   answer: ({ body }, { db, config }) =>
-    evenly(async () => {
+    evenly(config.EVEN_ANSWER_MS, async () => {
       await db.transaction(async (tx) => {
         const known = await findUserByEmail(tx, body.email);
         const user = known && (await lockUser(tx, known.id));
@@ -228,7 +228,7 @@ export const forgotPassword = route({
   success: { status: 200, schema: reported, description: 'If the address is registered, a link is on its way.' },
   errors: [],
   answer: ({ body, ip, requestId }, { db, config }) =>
-    evenly(async () => {
+    evenly(config.EVEN_ANSWER_MS, async () => {
       await db.transaction(async (tx) => {
         const known = await findUserByEmail(tx, body.email);
         const user = known && (await lockUser(tx, known.id));
@@ -263,7 +263,7 @@ export const resetPassword = route({
   },
   errors: ['INVALID_RESET_TOKEN'],
   answer: ({ body, ip, requestId, request }, { db, config, sessions }) =>
-    evenly(async () => {
+    evenly(config.EVEN_ANSWER_MS, async () => {
       checkPassword(body.newPassword, 'newPassword');
       const passwordHash = await hashSecret(body.newPassword);
       const device = await db.transaction(async (tx) => {

@@ -90,6 +90,7 @@ export async function startHarness(
     // A machine that stands still for a moment is no busy pool, and no market that is silent.
     DATABASE_WAIT_MS: '15000',
     RATE_MAX_AGE_SECONDS: '1800',
+    EVEN_ANSWER_MS: '20',
     TEMPORAL_ADDRESS: '127.0.0.1:1',
     SECRETS_KEY: secretsKey,
     DASHBOARD_URL: 'http://localhost:3002',

@@ -22,7 +22,6 @@ const own: Readonly<Record<Kind, RegExp>> = {
 };
 /** Others that name a kind, and why a new kind changes nothing there. */
 const exceptions: ReadonlyArray<readonly [file: RegExp, why: string]> = [
-  [/^(activities\/txmanager\/(signing|broadcast)|txmanager\/(sign|send)\/.+)\.ts$/, 'batches of sweeps and of payouts'],
   [/^(db\/recovery\/lost|txmanager\/take-over)\.ts$/, 'what a recovery has lost, of whatever kind'],
   [/^db\/payouts\/payouts\.ts$/, 'tokens that wait for their gas'],
   [/^domain\/workflow-ids\.ts$/, 'ids of workflows, by the kind of their owner'],
