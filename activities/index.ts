@@ -9,7 +9,7 @@ import { mailActivities } from './mail/mail';
 import type { Mailer } from '../commands/mail/mailer';
 import { paymentActivities } from './payments/payments';
 import { rateActivities } from './pricing/rates';
-import { reconcileActivities, type EndWorkflows, type RunningWorkflows } from './temporal/restart';
+import { restartActivities, type EndWorkflows, type RunningWorkflows } from './temporal/restart';
 import { screeningActivities } from './screening/screening';
 import { payoutActivities } from './payouts/payouts';
 import { reconciliationActivities } from './audit/reconciliation';
@@ -54,7 +54,7 @@ export const createPaymentActivities = (
   ...withdrawalActivities({ ...deps, nodes: deps.adapters }),
   ...rateActivities(deps),
   ...webhookActivities(deps),
-  ...reconcileActivities(deps),
+  ...restartActivities(deps),
   ...auditActivities(deps),
   ...mailActivities(deps),
   ...screeningActivities(deps),

@@ -1,5 +1,6 @@
-/** The ids of workflows, by which Temporal runs each at most once at a time. Every id is made here, and nothing takes
- *  one apart: who needs the kind and the id of an owner keeps them apart (`IntentOwner`). */
+/** The ids of workflows, by which Temporal runs each at most once at a time. Every id is made here, but for
+ *  those that SQL writes with the row (insert_payment.sql, db/webhooks/delivery-queue.ts). Nothing takes one apart: who
+ *  needs the kind and the id of an owner keeps them apart (`IntentOwner`). */
 export const workflowIds = {
   payment: (paymentId: string): string => `payment/${paymentId}`,
   sweep: (paymentId: string): string => `sweep/${paymentId}`,

@@ -59,7 +59,7 @@ const rowWorkflows = (Object.keys(workflowIds) as Array<keyof typeof workflowIds
 
 /** Finds what lost its workflow, and asks for it again; ends what was interrupted before it began; forgets what is kept
  *  for a time only. */
-export const reconcileActivities = ({ db, running, endWorkflows, log, config }: ReconcileDeps) => ({
+export const restartActivities = ({ db, running, endWorkflows, log, config }: ReconcileDeps) => ({
   /** How many workflows had to be asked for again. A signal starts what is missing and does no harm to what runs. */
   async reconcile(): Promise<number> {
     let missing = 0;

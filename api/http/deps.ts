@@ -6,7 +6,7 @@ import type { Config } from '../../domain/config';
 import type { OpenPaymentDeps } from '../../commands/payments/create';
 import type { Mailer } from '../../commands/mail/mailer';
 import type { RateLimits } from '../../db/access/rate-limits';
-import type { ExternalConversions } from '../../commands/conversions/claim';
+import type { ExternalConversions } from '../../commands/conversions/provider-quote';
 import type { Sessions } from '../access/sessions';
 import type { FreshRates } from '../conversions/fresh-rates';
 import type { Keys } from '../access/keys';

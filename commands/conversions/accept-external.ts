@@ -1,6 +1,6 @@
 import type { EntityManager } from 'typeorm';
-import { moveClaim, priced, type ExternalConversions } from '../../commands/conversions/claim';
-import { covered } from '../../commands/conversions/complete-internal';
+import { covered, moveClaim, priced } from './claim';
+import type { ExternalConversions } from './provider-quote';
 import { type PairTerms, announceConversion } from '../../db/conversions/conversions';
 import { post } from '../../db/ledger/ledger';
 import type { ConversionRow, ConversionQuote } from '../../domain/conversions/conversion';

@@ -1,4 +1,4 @@
-import { byClock, contentHash, StaleRecord } from '../../db/records';
+import { byClock, contentHash, spend, StaleRecord } from '../../db/records';
 import type { Queryable } from '../../db/query';
 import {
   lostSql,
@@ -13,12 +13,9 @@ import type { DataSource, EntityManager } from 'typeorm';
 import type {
   ConversionAsk,
   ConversionQuote,
-  ConversionLimits,
   ConversionRow,
   ConversionStatus,
   ExecutionMode,
-  UsdRates,
-  ExternalTerms,
 } from '../../domain/conversions/conversion';
 import { newId } from '../../domain/ids';
 import { DomainError } from '../../domain/errors';
@@ -99,14 +96,9 @@ export async function moveClaim(
   }
 }
 
-/** Who executes conversions elsewhere. */
-export interface ExternalConversions {
-  /** What it would bring now. `limits`: ours; its own may be narrower. Throws QUOTE_FAILED, with words for
-   *  merchants. */
-  quote(ask: ConversionAsk & Readonly<{ rates: UsdRates; limits: ConversionLimits }>): Promise<ExternalTerms>;
-  /** Takes over a conversion whose source amount has just been debited, in that transaction. */
-  open(tx: EntityManager, row: ConversionRow): Promise<void>;
-}
+/** Where the balance does not cover what is posted, throws CONVERSION_FAILED. */
+export const covered = <Result>(posting: Promise<Result>): Promise<Result> =>
+  spend(posting, 'CONVERSION_FAILED', 'The balance does not cover this conversion');
 
 /** Ends a claim that no money has moved for, with the words that its merchant reads; its key is free again. Nothing
  *  where it has ended already. */

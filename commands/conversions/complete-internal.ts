@@ -1,9 +1,9 @@
 import type { EntityManager } from 'typeorm';
-import { moveClaim, priced } from '../../commands/conversions/claim';
+import { covered, moveClaim, priced } from '../../commands/conversions/claim';
 import { type PairTerms, type PositionRow, exposureOf, announceConversion } from '../../db/conversions/conversions';
 import { failPoint } from '../../db/fail-point';
 import { refused } from '../../db/ledger/ledger';
-import { spend, byClock } from '../../db/records';
+import { byClock } from '../../db/records';
 import type { Currency } from '../../domain/chains/assets';
 import {
   type ConversionQuote,
@@ -51,9 +51,6 @@ async function postInternal(
   if (compare(given.free!, toAmount) < 0)
     throw new DomainError('CONVERSION_FAILED', `Not enough ${toCurrency} is available at present`);
 }
-/** Where the balance does not cover what is posted, throws CONVERSION_FAILED. */
-export const covered = <Result>(posting: Promise<Result>): Promise<Result> =>
-  spend(posting, 'CONVERSION_FAILED', 'The balance does not cover this conversion');
 
 /** Executes a claim from our own balance sheet, in the caller's transaction: debit, credit, commission, record and
  *  event, or nothing. Refused where the treasury does not hold what would be owed then, or a position would pass its

@@ -183,6 +183,6 @@ async function endAfterError({ db, warn }: ExecuteDeps, id: string, error: unkno
       await db.transaction((tx) => endClaim(tx, id, 'failed', (error as DomainError).message));
     else await dropClaim(db, id);
   } catch (lost) {
-    warn({ err: lost, conversionId: id }, 'A conversion that came to nothing was not ended; the reconciler does it');
+    warn({ err: lost, conversionId: id }, 'A conversion that came to nothing was not ended; it is asked for again');
   }
 }

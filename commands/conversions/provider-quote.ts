@@ -1,15 +1,34 @@
-import { priceProtectionPct } from '../../domain/conversions/swap';
-import { type ExternalConversions } from '../../commands/conversions/claim';
+import type { EntityManager } from 'typeorm';
 import { tellConversion } from '../../db/conversions/swaps';
 import { rateNow } from '../../db/pricing/pricing';
 import type { Queryable } from '../../db/query';
 import { assetOf } from '../../domain/chains/assets';
-import { notNow, baseCommission, commissionOf, tooLittle, tooMuch } from '../../domain/conversions/conversion';
-import { type SwapPair, type SwapRate, leastOutput } from '../../domain/conversions/swap';
+import {
+  baseCommission,
+  commissionOf,
+  notNow,
+  tooLittle,
+  tooMuch,
+  type ConversionAsk,
+  type ConversionLimits,
+  type ConversionRow,
+  type ExternalTerms,
+  type UsdRates,
+} from '../../domain/conversions/conversion';
+import { type SwapPair, type SwapRate, leastOutput, priceProtectionPct } from '../../domain/conversions/swap';
 import { DomainError } from '../../domain/errors';
 import { trim, fit, add, divide, subtract, larger, smaller, compare } from '../../domain/money';
 import type { RowOf } from '../../db/entity';
 import type { swapRateEntity } from '../../db/conversions/entities';
+
+/** Who executes conversions elsewhere. */
+export interface ExternalConversions {
+  /** What it would bring now. `limits`: ours; its own may be narrower. Throws QUOTE_FAILED, with words for
+   *  merchants. */
+  quote(ask: ConversionAsk & Readonly<{ rates: UsdRates; limits: ConversionLimits }>): Promise<ExternalTerms>;
+  /** Takes over a conversion whose source amount has just been debited, in that transaction. */
+  open(tx: EntityManager, row: ConversionRow): Promise<void>;
+}
 
 type RateRow = Omit<RowOf<typeof swapRateEntity>, 'from_currency' | 'to_currency' | 'taken_at'>;
 async function swapRate(db: Queryable, pair: SwapPair, maxAgeSeconds: number): Promise<SwapRate | null> {
@@ -33,8 +52,7 @@ const untagged = (currency: string): DomainError =>
   new DomainError('QUOTE_FAILED', `${currency} needs destination tags, which orders at the swap provider do not have`);
 
 /** Conversions by a swap provider, for whoever quotes and executes. Sending our deposit costs a chain fee, which is
- *  charged with the commission. */
-
+ *  charged with the commission. `open` asks for the workflow. */
 export const swapConversions = (db: Queryable, maxAgeSeconds: number): ExternalConversions => ({
   async quote({ fromCurrency, toCurrency, fromAmount, rates, limits }) {
     for (const currency of [fromCurrency, toCurrency])

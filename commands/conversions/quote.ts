@@ -14,7 +14,7 @@ import {
 import { DomainError } from '../../domain/errors';
 import { compare, divide, fit, subtract, times } from '../../domain/money';
 import { shown } from '../../domain/payments/shown';
-import type { ExternalConversions } from './claim';
+import type { ExternalConversions } from './provider-quote';
 
 /** What a conversion is quoted with. */
 export type QuoteDeps = Readonly<{

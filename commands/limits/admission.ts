@@ -57,7 +57,7 @@ export async function checkLimits(
 }
 
 /** Judges, and counts it from now on; in the transaction that holds the money, before the hold. With `needsApproval` a
- *  second person must let it go: the caller keeps it from being sent until then. Throws as `judgeEgress` does. */
+ *  second person must let it go: the caller keeps it from being sent until then. Throws as `checkLimits` does. */
 export async function admitEgress(tx: EntityManager, admission: Admission): Promise<{ needsApproval: boolean }> {
   const { kind, ref, merchantId } = admission;
   await lockLimits(tx, merchantId);

@@ -1,16 +1,16 @@
-import { countLegs, countsOf } from '../../db/payouts/payouts';
-import { admitEgress } from '../limits/admission';
-import { type Deps, validateRows } from '../../commands/payouts/validate';
-import { letGo } from '../../commands/payouts/release';
-import { hold } from '../../commands/payouts/release';
-import { announceBatch } from '../../commands/payouts/refresh';
-
 import type { EntityManager } from 'typeorm';
+import { postAll } from '../../db/ledger/ledger';
+import { byCurrency, countLegs, countsOf, holdOfLeg } from '../../db/payouts/payouts';
 import type { Queryable } from '../../db/query';
-import { contentHash } from '../../db/records';
+import { contentHash, spend } from '../../db/records';
 import { assetOf } from '../../domain/chains/assets';
 import { DomainError } from '../../domain/errors';
 import { newId } from '../../domain/ids';
+import { holdJournal } from '../../domain/ledger/ledger';
+import { admitEgress } from '../limits/admission';
+import { announceBatch } from './refresh';
+import { letGo } from './release';
+import { type Deps, validateRows } from './validate';
 import { type PayoutRow, type BatchRow, type LegRow, type LegCounts, viewRow } from '../../domain/payouts/payout';
 
 export type NewBatch = Readonly<{ rows: readonly PayoutRow[]; label?: string; idempotencyKey?: string }>;
@@ -99,9 +99,16 @@ export async function queueBatch(
       ),
     ],
   );
-  await hold(tx, legs);
+  await holdLines(tx, legs);
   const counts = countsOf([{ status: 'pending', n: legs.length }]);
+  // It is made waiting; what needs nobody else goes on at once.
   const made = needsApproval ? row : await letGo(tx, row, null);
   await announceBatch(tx, made, counts, 'mass_payout.created');
   return { row: made, counts, replayed: false };
+}
+
+/** J5 of each line. Throws INSUFFICIENT_BALANCE. */
+async function holdLines(tx: EntityManager, legs: readonly LegRow[]): Promise<void> {
+  const holds = byCurrency(legs).map((leg) => holdJournal(holdOfLeg(leg)));
+  await spend(postAll(tx, holds));
 }

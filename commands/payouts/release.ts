@@ -1,18 +1,17 @@
 import type { EntityManager } from 'typeorm';
-import { ensureEnds, postAll, returnGas } from '../../db/ledger/ledger';
+import { ensureEnds, returnGas } from '../../db/ledger/ledger';
 import { byCurrency, holdOfLeg, requestPayout } from '../../db/payouts/payouts';
-import { holdJournal, releaseJournal } from '../../domain/ledger/ledger';
+import { releaseJournal } from '../../domain/ledger/ledger';
 import type { BatchRow, LegRow } from '../../domain/payouts/payout';
 import { changedRows } from '../../db/query';
-import { spend } from '../../db/records';
 
-/** J7 of legs that nothing will be sent for. */
-
+/** J7 of lines that nothing will be sent for. */
 export async function giveBackLegs(tx: EntityManager, legs: readonly LegRow[]): Promise<void> {
   const holds = byCurrency(legs).map(holdOfLeg);
   await ensureEnds(tx, holds.map(releaseJournal));
   await returnGas(tx, holds);
 }
+
 /** From here on it is signed. `by`: who let it go, where it takes a second person. */
 export async function letGo(
   tx: EntityManager,
@@ -30,8 +29,4 @@ export async function letGo(
   if (!row) throw new Error(`Payout ${batch.id} does not wait for an approval`);
   await requestPayout(tx, row);
   return row;
-}
-export async function hold(tx: EntityManager, legs: readonly LegRow[]): Promise<void> {
-  const holds = byCurrency(legs).map((leg) => holdJournal(holdOfLeg(leg)));
-  await spend(postAll(tx, holds));
 }

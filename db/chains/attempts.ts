@@ -3,8 +3,7 @@ import type { NetworkId } from '../../domain/chains/assets';
 import type { SignedMoves } from '../../domain/txmanager/outcome';
 import { changedRows } from '../query';
 
-/** Our transactions that are final in a block above `height`. `booked`: their end is in the ledger. */
-
+/** `booked`: its end is in the ledger. */
 export type FinalAttempt = {
   txId: string;
   blockHash: string;
@@ -13,6 +12,7 @@ export type FinalAttempt = {
   kind: string;
   booked: boolean;
 };
+/** Our transactions that are final in a block above `height`. */
 export const finalAbove = (tx: EntityManager, network: NetworkId, height: number): Promise<FinalAttempt[]> =>
   tx.query(
     `SELECT a.tx_id AS "txId", a.block_hash AS "blockHash", a.success, i.id::text AS "intentId", i.kind, i.booked

@@ -42,7 +42,6 @@ export async function noteUnverified(tx: EntityManager, deposit: Maturing, reaso
 const unverified = (id: string) => ({ kind: 'deposit-unverified', subject: { kind: 'deposit', id } }) as const;
 
 /** A deposit that was verified in the block it was stored with. `amount`: what really arrived; '0' makes it void. */
-
 export async function confirmDeposit(tx: EntityManager, deposit: Maturing, amount: string): Promise<boolean> {
   const count = await changedCount(
     tx,

@@ -6,8 +6,8 @@ import { paymentMovesSql } from './payment-moves';
 /** A file of functions, triggers or views: its current text, which may be applied again at any time. */
 export type FunctionFile = Readonly<{ name: string; text: string; hash: string }>;
 
-/** The files of this folder, in the order in which they are applied. A trigger stands in the file of its function, and
- *  a view or an SQL function after what it reads or calls. */
+/** The files of this folder, in the order in which they are applied. A trigger stands in the file of its function,
+ *  with what only that function calls; a view or an SQL function after what it reads or calls. */
 const names = [
   // everywhere
   'append_only',
@@ -27,6 +27,7 @@ const names = [
   'count_payment',
   'emit_event',
   'insert_payment',
+  'was_settled_to',
   'guard_choice',
   'watch_elsewhere',
   'open_payment',

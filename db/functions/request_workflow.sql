@@ -1,5 +1,5 @@
 -- Puts a request to start or signal a workflow into the outbox, and wakes the dispatcher. Called by `requestStart`,
--- `requestSignal` and the reconciler.
+-- `requestSignal` and activities/temporal/restart.ts.
 CREATE OR REPLACE FUNCTION request_workflow(
     p_kind text, p_workflow text, p_workflow_id text, p_args jsonb, p_signal text, p_attributes jsonb)
   RETURNS void LANGUAGE sql

@@ -179,8 +179,7 @@ async function stamp(
 
 /** The one way a payment changes: status and version, the timeline entry, and `announce` for its events, all in the
  *  caller's transaction. Ledger postings go between `movePayment` and `announce`, so that the merchant's counter is
- *  locked last. Throws STATE_CHANGED (retried by the caller's loop) where the row is no longer as it was read.
- *  Invariants: 1.3. */
+ *  locked last. Throws where the row is no longer as it was read. Invariants: 1.3. */
 export async function movePayment(tx: EntityManager, payment: PaymentRow, move: Move): Promise<PaymentRow> {
   const moved = await stamp(tx, payment, move.to, move.patch ?? {}, move.addExceptions ?? []);
   if (!moved)

@@ -21,7 +21,7 @@ export type { Queryable };
 /** A network fee older than this prices nothing. */
 const feeMaxAgeSeconds = 600;
 
-/** One row of what `pricingColumns` reads; null where there is none. */
+/** One row of what `pricingSql` reads; null where there is none. */
 export type PricingRow = {
   now: Date;
   rate_id: string | null;

@@ -245,11 +245,11 @@ export const viewBatch = (row: BatchRow, counts: LegCounts, livemode: boolean) =
   completedAt: row.completed_at?.toISOString() ?? null,
 });
 
-/** A line with what keeps it from being signed. */
 /** What a line pays, in base units. */
 export const unitsOf = (leg: Pick<LegRow, 'currency' | 'net_amount'>): bigint =>
   baseUnits(leg.currency, leg.net_amount);
 
+/** A line with what keeps it from being signed. */
 export type ShownLeg = LegRow & Readonly<{ waits_for?: WaitCause | null }>;
 
 export const viewLeg = (row: ShownLeg) => ({

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { DataSource } from 'typeorm';
 import { signingActivities } from '../../activities/txmanager/signing';
 import { sweepActivities } from '../../activities/sweeps/sweeps';
-import { reconcileActivities } from '../../activities/temporal/restart';
+import { restartActivities } from '../../activities/temporal/restart';
 import { withdrawalActivities } from '../../activities/withdrawals/withdrawals';
 import { recoveryReport } from '../../api/operators/recoveries';
 import { cancelWithdrawal } from '../../commands/withdrawals/cancel';
@@ -80,7 +80,7 @@ const problems = async () =>
   );
 const reconcile = () => {
   const log = { warn: () => undefined };
-  return reconcileActivities({ db, config, log, running: () => Promise.resolve(new Set()) }).reconcile();
+  return restartActivities({ db, config, log, running: () => Promise.resolve(new Set()) }).reconcile();
 };
 
 describe('C2: what was signed in the lost time is never signed again', () => {

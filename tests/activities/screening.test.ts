@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import type { DataSource } from 'typeorm';
 import { createCodecs } from '../../chains/codecs';
 import { networks } from '../../domain/chains/assets';
-import { reconcileActivities } from '../../activities/temporal/restart';
+import { restartActivities } from '../../activities/temporal/restart';
 import { screeningActivities } from '../../activities/screening/screening';
 import { chainalysisProvider } from '../../activities/screening/chainalysis';
 import { ListFileError, parseListFile } from '../../activities/screening/list-file';
@@ -307,7 +307,7 @@ describe('a screen', () => {
       db.query('SELECT kind, workflow, args FROM temporal_request WHERE workflow_id = $1', [`screening/${id}`]);
     expect(await asked()).toEqual([{ kind: 'signal', workflow: 'screening', args: [id] }]);
     await db.query('DELETE FROM temporal_request');
-    const { reconcile } = reconcileActivities({
+    const { reconcile } = restartActivities({
       db,
       log,
       config: parseConfig({}),

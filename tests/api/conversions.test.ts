@@ -4,7 +4,7 @@ import { createApiKey } from '../../db/access/api-keys';
 import { audit } from '../../db/audit/audit';
 import { lockConversion, moveConversion } from '../../db/conversions/conversions';
 import { endInterrupted } from '../../commands/conversions/claim';
-import { type ExternalConversions } from '../../commands/conversions/claim';
+import { type ExternalConversions } from '../../commands/conversions/provider-quote';
 import { readExposure } from '../../db/conversions/exposure';
 import { post } from '../../db/ledger/ledger';
 import { readBooks } from '../../db/readings/service';

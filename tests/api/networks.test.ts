@@ -1,4 +1,4 @@
-import type { ExternalConversions } from '../../commands/conversions/claim';
+import type { ExternalConversions } from '../../commands/conversions/provider-quote';
 import { startHarness, type Harness } from './harness';
 
 /** Coins that several networks carry, as payers and merchants are offered them. */

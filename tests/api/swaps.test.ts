@@ -3,7 +3,7 @@ import { operate } from '../../api/operator';
 import { setMerchantStatus } from '../../db/access/merchants';
 import { byTwoOperators } from '../operators';
 import { createCodecs } from '../../chains/codecs';
-import { reconcileActivities } from '../../activities/temporal/restart';
+import { restartActivities } from '../../activities/temporal/restart';
 import { signingActivities } from '../../activities/txmanager/signing';
 import { swapActivities } from '../../activities/conversions/swaps';
 import { sweepActivities } from '../../activities/sweeps/sweeps';
@@ -585,7 +585,7 @@ describe('what goes wrong afterwards', () => {
     await h.db.query(`UPDATE conversion SET updated_at = now() - interval '2 minutes' WHERE id = $1`, [id]);
     await h.db.query('DELETE FROM temporal_request');
     const log = { warn: () => undefined };
-    await reconcileActivities({
+    await restartActivities({
       db: h.db,
       running: () => Promise.resolve(new Set<string>()),
       log,

@@ -1,7 +1,7 @@
 // First: it registers the kind.
 import { grantOwner, grantTable, grantWorkflow } from './made-up-kind';
 import type { DataSource } from 'typeorm';
-import { reconcileActivities } from '../../activities/temporal/restart';
+import { restartActivities } from '../../activities/temporal/restart';
 import { broadcastActivities } from '../../activities/txmanager/broadcast';
 import { signingActivities } from '../../activities/txmanager/signing';
 import { audit } from '../../db/audit/audit';
@@ -191,7 +191,7 @@ it('asks again for the workflow of an open row', async () => {
   const { id: young } = await granted();
   await db.query(`UPDATE grant_order SET updated_at = now() - interval '2 minutes' WHERE id = $1`, [id]);
   const log = { warn: () => {} };
-  await reconcileActivities({
+  await restartActivities({
     db,
     running: () => Promise.resolve(new Set()),
     log,

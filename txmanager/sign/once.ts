@@ -58,7 +58,7 @@ async function signIn(signer: Signer, tx: EntityManager, intentId: string): Prom
   const signed =
     nonce === null
       ? await signUtxo(signer, tx, intent, { unitPrice: price.unitPrice, n: 1, own })
-      : intent !== planned
+      : facts.batch !== null
         ? await signTokens(signer, tx, intent, { price, n: 1, nonce, own })
         : await signAccount(signer, tx, intent, { price, n: 1, nonce, isOutgoing: purpose !== null, own });
   if (signed.state === 'waiting') return refuse(tx, planned, signed.reason ?? '', signed.cause ?? 'funds');

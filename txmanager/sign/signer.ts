@@ -17,8 +17,7 @@ export type Signer = Readonly<{
 }>;
 
 /** `waiting`: not now (deposits are reorganised, asset frozen, price above the cap); ask again later. `dropped`:
- *  never. */
-/** `cause`: what its merchant is told of the reason. */
+ *  never. `cause`: what its merchant is told of the reason. */
 export type Signed = Readonly<{ state: 'stored' | 'waiting' | 'dropped'; reason?: string; cause?: WaitCause }>;
 
 export const codecOf = ({ codecs }: Signer, { network }: Pick<IntentRow, 'network'>): ChainCodec =>

@@ -16,7 +16,7 @@ const listedWallet = 'an entry of type wallet has both (CHECK of whitelist_entry
  *  shorter. */
 export const neverNull: Readonly<Record<string, string>> = {
   'txmanager/kinds/book-payouts.ts bookPaid block_hash': final,
-  'activities/temporal/restart.ts reconcileActivities id': 'by the WHERE: the payment of a sweep that one payment owns',
+  'activities/temporal/restart.ts restartActivities id': 'by the WHERE: the payment of a sweep that one payment owns',
   'db/audit/audit-chain.ts wrongCoins spent_by_tx': 'by the WHERE',
   'db/chains/attempts.ts finalAbove blockHash': final,
   'db/chains/attempts.ts finalAbove success': final,
