@@ -9,9 +9,9 @@ const act = wf.proxyActivities<PaymentActivities>({
   startToCloseTimeout: '40s',
 });
 
-/** Delivers one event to one endpoint after its first attempt has failed: with growing pauses, for about three days. A dead endpoint delays
- *  nobody else. A signal tries again at once; one that comes as it ends may be a new round. Workflow id:
- *  `webhook/<deliveryId>`. Contract: G4. */
+/** Delivers one event to one endpoint after its first attempt has failed: with growing pauses, for about three days. A
+ *  dead endpoint delays nobody else. A signal tries again at once; one that comes as it ends may be a new round.
+ *  Workflow id: `webhook/<deliveryId>`. Contract: G4. */
 export async function webhook(deliveryId: string): Promise<string> {
   let isUpdated = false;
   wf.setHandler(updatedSignal, () => {
