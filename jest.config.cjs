@@ -1,4 +1,5 @@
 'use strict';
+const longFiles = require('./tests/setup/long-files.cjs');
 
 /** Layers: `unit` needs no service, `parts` real servers of its own, `e2e` the whole stack, `faults` kills it, `alone`
  *  measures. */
@@ -31,6 +32,8 @@ const withServers = {
 const unit = ['/tests/domain/', '/tests/lint/', '/tests/web/', '/tests/[^/]+\\.test\\.ts$'];
 const ofTheStack = ['/tests/e2e/', '/tests/browser/'];
 const faults = ['/tests/faults/', '/tests/alone/'];
+/** `npm test` runs these apart, and last. */
+const apart = process.env.TEST_LONG === 'without' ? longFiles.map((file) => `/${file}$`) : [];
 
 module.exports = {
   maxWorkers: 2,
@@ -49,9 +52,15 @@ module.exports = {
       ...withServers,
       displayName: 'parts',
       testMatch: ['<rootDir>/tests/**/*.test.ts'],
-      testPathIgnorePatterns: [...unit, ...ofTheStack, ...faults],
+      testPathIgnorePatterns: [...unit, ...ofTheStack, ...faults, ...apart],
     },
-    { ...common, ...withServers, displayName: 'e2e', testMatch: ['<rootDir>/tests/{e2e,browser}/**/*.test.ts'] },
+    {
+      ...common,
+      ...withServers,
+      displayName: 'e2e',
+      testMatch: ['<rootDir>/tests/{e2e,browser}/**/*.test.ts'],
+      testPathIgnorePatterns: apart,
+    },
     { ...common, ...withServers, displayName: 'faults', testMatch: ['<rootDir>/tests/faults/**/*.test.ts'] },
     { ...common, ...withServers, displayName: 'alone', testMatch: ['<rootDir>/tests/alone/**/*.test.ts'] },
   ],
