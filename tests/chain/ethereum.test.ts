@@ -27,12 +27,14 @@ let payer: Payer;
 let tokens: Record<string, string>;
 let make: (url: string, warn?: (text: string) => void) => Fixture['adapter'];
 
+const localChain = { chainNames: {}, chainIds: { ethereum: 31337 }, sweepers: {} };
+
 async function start(): Promise<Fixture> {
   const dataDir = mkdtempSync(join(tmpdir(), 'crypto-payments-ethereum-'));
   chmodSync(dataDir, 0o711);
   const anvil = await startAnvil({ dataDir, port: await freePort() });
   tokens = await deployTokens(anvil.url);
-  const chain = { chainNames: {}, chainIds: { ethereum: 31337 }, tokenContracts: tokens, sweepers: {} };
+  const chain = { ...localChain, tokenContracts: tokens };
   make = (url, warn) => adapterOf(registered('ethereum'), chain, { url }, warn);
   payer = new Payer({ ethRpcUrl: anvil.url, btcRpcUrl: 'http://127.0.0.1:1' }, tokens, mnemonic);
   fixture = {
@@ -198,7 +200,10 @@ describe('tokens', () => {
 
   it('have no holding where no contract is', async () => {
     const { height } = await fixture.adapter.head();
-    expect(await fixture.adapter.holding(ours(), 'USDT_ERC20', 0)).toBe(0n);
+    const nowhere = `0x${randomBytes(20).toString('hex')}`;
+    const chain = { ...localChain, tokenContracts: { ...tokens, USDT_ERC20: nowhere } };
+    const astray = adapterOf(registered('ethereum'), chain, { url: fixture.url });
+    expect(await astray.holding(ours(), 'USDT_ERC20', height)).toBe(0n);
     expect(await fixture.adapter.holding(ours(), 'USDT_ERC20', height)).toBe(0n);
   });
 
