@@ -53,13 +53,15 @@ export async function pythonsOfTheSdk() {
 function environment(name, file) {
   const hash = createHash('sha256').update(readFileSync(file)).digest('hex').slice(0, 12);
   const folder = join(cache, `${name}-${hash}`);
-  return { folder, program: join(folder, 'bin', 'python'), isThere: existsSync(join(folder, '.complete')) };
+  return { folder, program: programIn(folder), isThere: isWhole(folder) };
 }
+const programIn = (folder) => join(folder, 'bin', 'python');
+const isWhole = (folder) => existsSync(join(folder, '.complete')) && existsSync(programIn(folder));
 
 const make = (python, folder, file, what) =>
   oneAtATime(
     basename(folder),
-    () => existsSync(join(folder, '.complete')),
+    () => isWhole(folder),
     () => makeAnew(python, folder, file, what),
   );
 
@@ -69,7 +71,7 @@ async function makeAnew(python, folder, file, what) {
   const log = logOf('python');
   await step('Making a Python environment', python, ['-m', 'venv', folder], { log });
   const pip = ['-m', 'pip', 'install', '--disable-pip-version-check', '--requirement', file];
-  await step(`Installing ${what}`, join(folder, 'bin', 'python'), pip, { log });
+  await step(`Installing ${what}`, programIn(folder), pip, { log });
   writeFileSync(join(folder, '.complete'), '');
 }
 
