@@ -62,6 +62,9 @@ const metrics: readonly Metric[] = [
   ['payments_fx_limit_usd', 'Beyond it pairs that enlarge the position are executed elsewhere, or off', ['asset']],
 ];
 
+/** The labels of them all: a series is there only while there is something to count. */
+export const readingLabels = metrics.flatMap(([, , labels = []]) => labels);
+
 /** Metrics of the service as a whole, read from the database by one process: of several payments workers, the one whose
  *  connection has the lock. At most once in `cacheMs`, however often they are scraped. */
 export class Readings {

