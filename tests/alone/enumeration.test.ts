@@ -5,7 +5,7 @@ import { password, Person } from '../api/person';
 
 let h: Harness;
 beforeAll(async () => {
-  h = await startHarness({ PROXY_COUNT: '1' });
+  h = await startHarness({ PROXY_COUNT: '1', EVEN_ANSWER_MS: '500' });
   await Person.admin(h);
 }, 60_000);
 afterAll(() => h?.stop());
