@@ -55,3 +55,12 @@ it('go on where a run was killed at that step', async () => {
   utimesSync(join(cache, 'locks', 'server'), longAgo, longAgo);
   expect((await ended(run())).code).toBe(0);
 });
+
+it.each(['undefined', 'false', "''"])('make what is answered for with %s', async (nothing) => {
+  const program = `
+    import { oneAtATime } from '${place}';
+    process.stdout.write(await oneAtATime('server', () => ${nothing}, () => 'made', process.argv[1]));
+  `;
+  const child = spawn(process.execPath, ['--input-type=module', '--eval', program, cache], { stdio: 'pipe' });
+  expect(await ended(child)).toMatchObject({ out: 'made', code: 0 });
+});

@@ -9,7 +9,7 @@ const isLeftAfterMs = 20_000;
 
 /** Does `make` unless `find` finds that it is done, while no other run on this machine does the same: two that begin at
  *  once build one server, and none reads what the other has half made. A run that was killed holds nobody up for long.
- *  Returns what `find` finds, or what `make` returns. */
+ *  Returns what `find` finds, or what `make` returns; what is falsy is nothing found. */
 export async function oneAtATime(name, find, make, places = cache) {
   const found = find();
   if (found) return found;
@@ -21,7 +21,7 @@ export async function oneAtATime(name, find, make, places = cache) {
   }
   const touching = setInterval(() => utimesSync(lock, new Date(), new Date()), touchedEveryMs);
   try {
-    return find() ?? (await make());
+    return find() || (await make());
   } finally {
     clearInterval(touching);
     rmSync(lock, { recursive: true, force: true });
