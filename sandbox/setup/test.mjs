@@ -95,8 +95,8 @@ export async function runTests(node, args, env, build) {
     const file = join(results, `${name.replaceAll(' ', '-')}.json`);
     say(`\n— ${name}`);
     const written = ['--json', `--outputFile=${file}`, '--testLocationInResults'];
-    const env = files ? {} : { TEST_LONG: 'without' };
-    add(name, file, await jest([...own, '--passWithNoTests', ...written], env));
+    const more = files ? {} : { TEST_LONG: 'without' };
+    add(name, file, await jest([...own, '--passWithNoTests', ...written], more));
   }
   say(`\nThe 20 slowest tests:\n${slowestTests(reports, 20, root).join('\n')}`);
   say(`\nThe 15 slowest files:\n${slowestFiles(reports, 15, root).join('\n')}`);

@@ -4,7 +4,6 @@ const Sequencer = require('@jest/test-sequencer').default;
 /** Files that last longest, the longest first: begun last, one of them would keep a single worker busy at the end.
  *  `npm test` prints how long each took. */
 const longest = [
-  'schemathesis/schemathesis',
   'e2e/rows',
   'browser/dashboard-money',
   'browser/dashboard',
