@@ -28,7 +28,7 @@ export type Noted = Readonly<{
 /** Signs an event and posts it, once. The receiver may see an attempt twice when this process dies after the POST: it
  *  carries the same `webhook-id`. */
 export async function send(config: Settings, delivery: DueDelivery, onLate: () => Promise<unknown>): Promise<Sent> {
-  const at = new Date();
+  const at = delivery.taken_at; // receivers refuse what is minutes off
   const body = eventJson({ ...delivery, id: delivery.event_id });
   // One signature for each secret in force: while a new one is taken over, either verifies.
   const signature = delivery.secrets
@@ -60,7 +60,7 @@ export async function send(config: Settings, delivery: DueDelivery, onLate: () =
 export async function noteUnwanted(tx: EntityManager, delivery: DueDelivery): Promise<Noted> {
   const error = delivery.endpoint === 'ipn' ? 'IPN is switched off' : 'The endpoint is switched off or deleted';
   const nothing = { durationMs: 0, statusCode: null, responseBody: '', nextInMs: null };
-  await finishAttempt(tx, delivery, { ...nothing, status: 'cancelled', at: new Date(), error });
+  await finishAttempt(tx, delivery, { ...nothing, status: 'cancelled', at: delivery.taken_at, error });
   return { status: 'cancelled', nextInMs: 0, isNewRound: false };
 }
 
