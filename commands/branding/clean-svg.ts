@@ -7,6 +7,9 @@ const noTags = ['a', 'animate', 'animateMotion', 'animateTransform', 'foreignObj
 /** The only references of a drawing are to its own parts. */
 const isForeign = (value: string): boolean =>
   /url\(\s*(?!["']?#)/i.test(value) || /@import|\\|expression\(|javascript:|data:/i.test(value);
+/** What is seen, and where it is only kept for other parts, which could be drawn by `use` alone. */
+const shapes = 'path, rect, circle, ellipse, line, polyline, polygon, text';
+const kept = 'defs, symbol, clipPath, mask, pattern, marker';
 const svgSpace = 'http://www.w3.org/2000/svg';
 
 type Cleaner = (text: string) => Readonly<{ text: string; drawn: number }> | null;
@@ -33,7 +36,8 @@ async function makeCleaner(): Promise<Cleaner> {
     });
     const svg = made.querySelector('svg');
     if (!svg || svg.namespaceURI !== svgSpace) return null;
-    return { text: new window.XMLSerializer().serializeToString(svg), drawn: svg.querySelectorAll('*').length };
+    const drawn = svg.querySelectorAll(shapes).length - svg.querySelectorAll(`:is(${kept}) :is(${shapes})`).length;
+    return { text: new window.XMLSerializer().serializeToString(svg), drawn };
   };
 }
 

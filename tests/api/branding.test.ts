@@ -159,6 +159,8 @@ describe('B3: the logo', () => {
     ['text', 'no image'],
     ['a JPEG', Buffer.from('ffd8ffe000104a46494600', 'hex')],
     ['a drawing of scripts alone', svg('<script>alert(1)</script>')],
+    ['a drawing of images alone', svg('<g><title>Tea</title><image href="https://evil.example/tea.png"/></g>')],
+    ['parts that nothing draws', svg('<defs><circle id="c" r="3"/></defs><use href="#c"/><style>.a{fill:red}</style>')],
     ['more than 100 KB', Buffer.concat([png, Buffer.alloc(102_400)])],
   ])('%s is none', async (_, file) => {
     const answer = await upload(file);
