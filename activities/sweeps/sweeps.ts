@@ -1,12 +1,10 @@
-import type { IntentRow } from '../../db/txmanager/intents';
-import { bookIntent } from '../../txmanager/book';
 import { nextOf, settlementGas, type GasDeps } from '../../txmanager/estimate-gas';
 import type { NextIntent } from '../../txmanager/next-intent';
 import { queueSweep, type Queued } from '../../txmanager/queue-sweep';
 import { termsOf } from '../../txmanager/sweep-terms';
 import type { PaymentDeps } from '../payments/deps';
 
-/** Plans what moves payments' money to its settlement, and books what that cost. */
+/** Plans what moves payments' money to its settlement. */
 export const sweepActivities = ({ db, config, nodes }: Pick<PaymentDeps, 'db' | 'config'> & GasDeps) => ({
   /** Row 15: plans the payment's sweep, alone or with others that are ready, or says what it waits for. A repeat finds
    *  the same intents. */
@@ -21,8 +19,4 @@ export const sweepActivities = ({ db, config, nodes }: Pick<PaymentDeps, 'db' | 
   /** The intent of a batch, while its end is not booked. */
   nextBatchIntent: (batchId: string): Promise<NextIntent> =>
     nextOf({ db, nodes }, { kind: 'sweep-batch', id: batchId }),
-
-  /** Books an intent at its end. */
-  finishIntent: (intentId: string): Promise<{ status: IntentRow['status'] }> =>
-    db.transaction((tx) => bookIntent(tx, intentId)),
 });

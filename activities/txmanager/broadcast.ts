@@ -9,11 +9,6 @@ import { lookAgainIn } from '../rest';
 export const broadcastActivities = ({ db, adapter }: Sender) => {
   const sender: Sender = { db, adapter };
   return {
-    /** Sends the newest attempt of an intent, or finds out what became of it. */
-    async sendIntent(intentId: string): Promise<Sent> {
-      return sendIntent(sender, intentId);
-    },
-
     /** Sends an intent, and goes on until its end is booked, or somebody else has to do something: the signer too,
      *  where nothing is signed. Throws INTENT_OPEN while it waits: the next try is the next look, and leaves no trace
      *  in the history. */

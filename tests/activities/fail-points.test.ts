@@ -2,12 +2,11 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
 import type { DataSource } from 'typeorm';
 import { followerActivities } from '../../activities/chains/follower';
-import { sweepActivities } from '../../activities/sweeps/sweeps';
 import { armFailPoints } from '../../db/fail-point';
 import type { Block, ChainAdapter } from '../../domain/chains/chain';
 import { parseConfig } from '../../domain/config';
 import { connectionsTo, freshDatabase } from '../setup/postgres';
-import { nodes } from './nodes';
+import { bookEnd } from '../book-end';
 
 /** Steps that a killed process leaves half done and tests/faults does not reach: the repeat ends where an undisturbed
  *  run ends. */
@@ -138,16 +137,15 @@ it('books a top-up once, killed before its commit', async () => {
      VALUES ($1, 1, 'ethereum', 'top-up', '0x', 'gas', 1, $2, $3, '[]', 'final', true, $2)`,
     [intent!.id, (ether / 1000n).toString(), (ether / 2n).toString()],
   );
-  const { finishIntent } = sweepActivities({ db, config, nodes });
   const isBooked = async (): Promise<boolean> =>
     ((await db.query('SELECT booked FROM intent')) as Array<{ booked: boolean }>)[0]!.booked;
 
   await arm('finish.beforeCommit');
-  await expect(finishIntent(intent!.id)).rejects.toThrow('Fail point finish.beforeCommit');
+  await expect(bookEnd(db, intent!.id)).rejects.toThrow('Fail point finish.beforeCommit');
   expect(await isBooked()).toBe(false);
   expect(await balances()).toEqual(before);
   for (let again = 0; again < 2; again += 1) {
-    expect(await finishIntent(intent!.id)).toEqual({ status: 'final' });
+    expect(await bookEnd(db, intent!.id)).toEqual({ status: 'final' });
     expect(await isBooked()).toBe(true);
     expect(await balances()).toEqual({ ...before, 'A:gas': '1.499', 'A:deposit': '0.5', 'E:network': '0.001' });
   }

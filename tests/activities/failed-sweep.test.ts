@@ -6,6 +6,7 @@ import { depositJournal } from '../../domain/ledger/ledger';
 import { startHarness, type Harness } from '../api/harness';
 import { paymentsAt } from './run-payment';
 import { unguarded } from '../unguarded';
+import { bookEnd } from '../book-end';
 import { sweepsAt } from './nodes';
 
 /** A sweep that the chain refuses: the payment keeps its status and its money, and operators are told. Invariants: 3,
@@ -63,7 +64,7 @@ it('leaves the payment SWEEP_QUEUED, books what it cost, and alarms', async () =
   const { config } = h.api.deps;
   const deps = { db: h.db, config, codecs: createCodecs(config.chain) };
   const sweeps = sweepsAt(deps);
-  for (let n = 0; n < 2; n += 1) expect(await sweeps.finishIntent(intentId)).toEqual({ status: 'failed' });
+  for (let n = 0; n < 2; n += 1) expect(await bookEnd(h.db, intentId)).toEqual({ status: 'failed' });
   expect((await paymentsAt(deps).runPayment(id)).status).toBe('SWEEP_QUEUED');
   expect(await sweeps.nextIntent(id)).toBeNull();
   expect((await h.call('GET', `/api/v1/payments/${id}`, { key: shop.key })).body.status).toBe('SWEEP_QUEUED');

@@ -1,5 +1,7 @@
 import type { DataSource } from 'typeorm';
-import { broadcastActivities } from '../../activities/txmanager/broadcast';
+import { sendPayouts } from '../../txmanager/send/payouts';
+import { sendIntent } from '../../txmanager/send/send';
+import type { Sender } from '../../txmanager/send/sender';
 import { payoutActivities } from '../../activities/payouts/payouts';
 import { signingActivities } from '../../activities/txmanager/signing';
 import { treasuryMaintenanceActivities } from '../../activities/treasury/maintenance';
@@ -81,16 +83,15 @@ afterEach(async () => {
   expect(found).toEqual([]);
 });
 
-const sender = (network: 'bitcoin' | 'ethereum') =>
-  broadcastActivities({
-    db,
-    adapter: {
-      network,
-      broadcast: () => Promise.resolve({ outcome: 'accepted' }),
-      lookUp: () => Promise.resolve({ state: 'unknown' }),
-      nextNonce: () => Promise.resolve(0),
-    } as Partial<ChainAdapter> as ChainAdapter,
-  });
+const sender = (network: 'bitcoin' | 'ethereum'): Sender => ({
+  db,
+  adapter: {
+    network,
+    broadcast: () => Promise.resolve({ outcome: 'accepted' }),
+    lookUp: () => Promise.resolve({ state: 'unknown' }),
+    nextNonce: () => Promise.resolve(0),
+  } as Partial<ChainAdapter> as ChainAdapter,
+});
 let count = 0;
 async function listed(currency: string): Promise<string> {
   const address =
@@ -121,7 +122,7 @@ async function ended(intentId: string): Promise<void> {
 }
 /** An hour and ten blocks without it: as its workflow would, looks, and asks for another attempt where it is stuck. */
 async function carry(network: 'bitcoin' | 'ethereum', intentId: string): Promise<string> {
-  const { state } = await sender(network).sendIntent(intentId);
+  const { state } = await sendIntent(sender(network), intentId);
   await later();
   if (state === 'stuck') await signer.signBump(intentId, (await attempts(intentId)).length);
   return state;
@@ -157,7 +158,7 @@ async function blocked(): Promise<{ token: string; ether: string }> {
   expect(await signer.signOnce(token!)).toEqual({ state: 'stored' });
   const [ether] = (await withdrawal('ETH', '0.1')).intents;
   expect(await signer.signOnce(ether!)).toEqual({ state: 'stored' });
-  for (const id of [token!, ether!]) await sender('ethereum').sendIntent(id);
+  for (const id of [token!, ether!]) await sendIntent(sender('ethereum'), id);
   await later();
   expect([(await attempts(token!))[0]!.nonce, (await attempts(ether!))[0]!.nonce]).toEqual([0, 1]);
   return { token: token!, ether: ether! };
@@ -285,7 +286,7 @@ it('A1: of mass payouts only the first nonce of a wallet is bumped, whatever bat
     );
     await payoutActivities({ db, nodes }).payoutStep(row.id);
     expect((await signer.signPayouts(row.id)).stored).toBe(amounts.length);
-    await sender('ethereum').sendPayouts(row.id);
+    await sendPayouts(sender('ethereum'), row.id);
     const found: Array<{ intent_id: string }> = await db.query(
       'SELECT intent_id FROM payout_leg WHERE batch_id = $1 ORDER BY row_index',
       [row.id],
@@ -295,14 +296,14 @@ it('A1: of mass payouts only the first nonce of a wallet is bumped, whatever bat
   const first = await batch(['0.01', '0.02']);
   const second = await batch(['0.03', '0.04']);
   await later();
-  expect(await sender('ethereum').sendPayouts(second.id)).toMatchObject({ stuck: [] });
-  const { stuck } = await sender('ethereum').sendPayouts(first.id);
+  expect(await sendPayouts(sender('ethereum'), second.id)).toMatchObject({ stuck: [] });
+  const { stuck } = await sendPayouts(sender('ethereum'), first.id);
   expect(stuck).toEqual([{ id: first.intents[0], attempts: 1 }]);
   const all = [...first.intents, ...second.intents].map((id) => ({ id, attempts: 1 }));
   expect(await signer.bumpPayouts(all)).toBe(1);
   expect(await attempts(first.intents[0]!)).toHaveLength(2);
   for (const id of first.intents) await ended(id);
-  const next = await sender('ethereum').sendPayouts(second.id);
+  const next = await sendPayouts(sender('ethereum'), second.id);
   expect(next.stuck).toEqual([{ id: second.intents[0], attempts: 1 }]);
   expect(await signer.bumpPayouts(all.slice(2))).toBe(1);
 });
@@ -318,7 +319,7 @@ it('A1: waits for a batch too, whose delegations use the nonces of other wallets
   await db.query(`INSERT INTO wallet_sequence (network, address, next_nonce) VALUES ('ethereum', $1, 1)`, [shop.hot]);
   const [ether] = (await withdrawal('ETH', '0.1')).intents;
   await signer.signOnce(ether!);
-  await sender('ethereum').sendIntent(ether!);
+  await sendIntent(sender('ethereum'), ether!);
   await later();
   expect(await carry('ethereum', ether!)).toBe('waiting');
   expect(await signer.signBump(ether!, 1)).toMatchObject({ reason: 'nonce 0 of its wallet is in no block yet' });

@@ -32,6 +32,7 @@ import { deploySweeper, deployTokens } from '../../sandbox/tokens';
 import { planConsolidation } from '../../txmanager/kinds/consolidation';
 import { rollBack } from '../../txmanager/reorganise';
 import { unguarded } from '../unguarded';
+import { bookEnd } from '../book-end';
 import { externalPayment } from './external-payment';
 import { richShop, seed, strangers, type RichShop } from './rich-shop';
 import { paymentsAt } from './run-payment';
@@ -60,7 +61,7 @@ let signer: ReturnType<typeof signingActivities>;
 let withdrawals: ReturnType<typeof withdrawalActivities>;
 let payouts: ReturnType<typeof payoutActivities>;
 let sweeps: ReturnType<typeof sweepActivities>;
-let finish: ReturnType<typeof sweepActivities>['finishIntent'];
+const finish = (intentId: string) => bookEnd(db, intentId);
 let codecs: ReturnType<typeof createCodecs>;
 
 const addressOf = (role: KeyRole, index: number): string => codec.derive(codec.extendedKey(seed, role), index);
@@ -89,7 +90,6 @@ beforeAll(async () => {
   withdrawals = withdrawalActivities({ db, nodes });
   payouts = payoutActivities({ db, nodes });
   sweeps = sweepActivities({ db, config, nodes });
-  finish = sweeps.finishIntent;
   await db.query(
     `INSERT INTO address (network, address, role, key_index)
      VALUES ('ethereum', $1, 'gas', 0), ('ethereum', $2, 'treasury', 1)`,

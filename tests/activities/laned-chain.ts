@@ -7,7 +7,8 @@ import { payoutActivities } from '../../activities/payouts/payouts';
 import { sweepActivities } from '../../activities/sweeps/sweeps';
 import { treasuryMaintenanceActivities } from '../../activities/treasury/maintenance';
 import { treasuryActivities } from '../../activities/treasury/treasury';
-import { broadcastActivities } from '../../activities/txmanager/broadcast';
+import { sendIntent } from '../../txmanager/send/send';
+import type { Sender } from '../../txmanager/send/sender';
 import { signingActivities } from '../../activities/txmanager/signing';
 import { withdrawalActivities } from '../../activities/withdrawals/withdrawals';
 import { operate } from '../../api/operator';
@@ -29,6 +30,7 @@ import { call } from '../../sandbox/parts/json-rpc';
 import type { Part } from '../../sandbox/parts/part';
 import { freePort } from '../../sandbox/ports';
 import { deployTokens } from '../../sandbox/tokens';
+import { bookEnd } from '../book-end';
 import { externalPayment } from './external-payment';
 import { richShop, seed, strangers, type RichShop } from './rich-shop';
 
@@ -49,7 +51,7 @@ let shop: RichShop;
 export let db: DataSource;
 export let merchantId: string;
 export let signer: ReturnType<typeof signingActivities>;
-export let sender: ReturnType<typeof broadcastActivities>;
+export let sender: Sender;
 let withdrawals: ReturnType<typeof withdrawalActivities>;
 export let payouts: ReturnType<typeof payoutActivities>;
 let moves: ReturnType<typeof treasuryActivities>;
@@ -95,7 +97,7 @@ export async function freshShop(): Promise<void> {
   await db.query('UPDATE deposit SET height = 0');
   const newDestinations = { coolingOffHours: 24, dailyCaps: { ETH: '1000' } };
   signer = signingActivities({ db, codecs, seed, newDestinations });
-  sender = broadcastActivities({ db, adapter });
+  sender = { db, adapter };
   withdrawals = withdrawalActivities({ db, nodes: [adapter] });
   payouts = payoutActivities({ db, nodes: [adapter] });
   moves = treasuryActivities({ db, nodes: [adapter] });
@@ -221,7 +223,7 @@ export const senderOf = async (intentId: string): Promise<string> =>
 export async function sent(id: string): Promise<{ intentId: string; from: string }> {
   const { id: intentId } = await next(id);
   expect(await signer.signOnce(intentId)).toEqual({ state: 'stored' });
-  await sender.sendIntent(intentId);
+  await sendIntent(sender, intentId);
   return { intentId, from: await senderOf(intentId) };
 }
 /** Mined, and booked. False where no block has it. */
@@ -255,7 +257,7 @@ export async function ended(intentId: string): Promise<boolean> {
            FROM (SELECT $4::numeric / power(10::numeric, CASE WHEN $3 = 'ETH' THEN 18 ELSE 6 END) AS n) one`,
         [tx_id, outputs[0].address, currency, outputs[0].units, parseInt(receipt.blockNumber, 16)],
       );
-    await sweeps.finishIntent(intentId);
+    await bookEnd(db, intentId);
     return true;
   }
   return false;
@@ -290,7 +292,7 @@ export async function carried(ref: string): Promise<void> {
     const open = (await moves.nextConsolidation(ref)) as Next | null;
     if (!open) return;
     expect(await signer.signOnce(open.id)).toEqual({ state: 'stored' });
-    await sender.sendIntent(open.id);
+    await sendIntent(sender, open.id);
     await mineEthereum(anvil.url, 1);
     expect(await ended(open.id)).toBe(true);
   }

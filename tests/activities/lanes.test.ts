@@ -1,3 +1,5 @@
+import { sendIntent } from '../../txmanager/send/send';
+import { sendPayouts } from '../../txmanager/send/payouts';
 import { reconcileAssets } from '../../db/audit/reconciliation';
 import { nextTreasuryAddress } from '../../db/wallets/wallets';
 import { patiently } from '../setup/postgres';
@@ -58,7 +60,7 @@ async function tokensLeaveTheOther(withdrawalId: string): Promise<void> {
     expect(open.kind).toBe(kind);
     expect(await signer.signOnce(open.id)).toEqual({ state: 'stored' });
     expect(await senderOf(open.id)).toBe(kind === 'gas' ? addressOf('gas', 1) : lane(1));
-    await sender.sendIntent(open.id);
+    await sendIntent(sender, open.id);
     await mine(1);
     expect(await ended(open.id)).toBe(true);
   }
@@ -138,7 +140,7 @@ describe('A2: gas', () => {
     const topUp = await next(id);
     expect([topUp.kind, await senderOf(topUp.id)]).toEqual(['gas', addressOf('gas', 0)]);
     expect(await signer.signOnce(topUp.id)).toEqual({ state: 'stored' });
-    await sender.sendIntent(topUp.id);
+    await sendIntent(sender, topUp.id);
     await spike();
     expect(await ended(topUp.id)).toBe(false);
     return id;
@@ -217,7 +219,7 @@ describe('A2: mass payouts', () => {
     const id = await queue(70, '0.01');
     await payouts.payoutStep(id);
     expect(await signer.signPayouts(id)).toEqual({ stored: 64 });
-    await sender.sendPayouts(id);
+    await sendPayouts(sender, id);
     expect(await sendersOf(id)).toEqual([{ from: lane(0), n: 64 }]);
     await payouts.payoutStep(id);
     expect(await sendersOf(id)).toEqual([{ from: lane(0), n: 64 }]);
@@ -228,7 +230,7 @@ describe('A2: mass payouts', () => {
       { from: lane(1), n: 6 },
     ]);
     expect(await signer.signPayouts(id)).toEqual({ stored: 6 });
-    await sender.sendPayouts(id);
+    await sendPayouts(sender, id);
     await mine(1);
     const legs = (await db.query(`SELECT id FROM intent WHERE owner_id = $1 AND from_address = $2`, [
       id,

@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { DataSource } from 'typeorm';
 import { signingActivities } from '../../activities/txmanager/signing';
-import { sweepActivities } from '../../activities/sweeps/sweeps';
 import { restartActivities } from '../../activities/temporal/restart';
 import { withdrawalActivities } from '../../activities/withdrawals/withdrawals';
 import { recoveryReport } from '../../api/operators/recoveries';
@@ -18,6 +17,7 @@ import { newId } from '../../domain/ids';
 import { signatureRecord } from '../../workers/signature-record';
 import { anApprover } from '../approver';
 import { copiesOf } from '../setup/copies';
+import { bookEnd } from '../book-end';
 import { estimating, nodes } from './nodes';
 import { codecs, config, richShop, seed, strangers, type RichShop } from './rich-shop';
 
@@ -116,7 +116,7 @@ describe('C2: what was signed in the lost time is never signed again', () => {
     expect(await signer.signOnce(intentId)).toEqual({ state: 'stored' });
     expect(await attempts()).toHaveLength(1);
     await mined();
-    await sweepActivities({ db, config, nodes }).finishIntent(intentId);
+    await bookEnd(db, intentId);
     expect(await statusOf(id)).toBe('completed');
     expect(await activities.nextWithdrawalIntent(id)).toBeNull();
     expect(await problems()).toEqual(before);

@@ -2,7 +2,6 @@ import type { DataSource } from 'typeorm';
 import { rollBack } from '../../txmanager/reorganise';
 import { refundActivities } from '../../activities/refunds/refunds';
 import { signingActivities } from '../../activities/txmanager/signing';
-import { sweepActivities } from '../../activities/sweeps/sweeps';
 import { audit } from '../../db/audit/audit';
 import { post } from '../../db/ledger/ledger';
 import { approveRefund } from '../../commands/refunds/approve';
@@ -10,9 +9,10 @@ import { cancelRefund } from '../../commands/refunds/cancel';
 import { openRefund } from '../../commands/refunds/create';
 import { newId, newSlug } from '../../domain/ids';
 import { holdDepositJournal } from '../../domain/ledger/ledger';
-import { codecs, config, richShop, seed, strangers, type RichShop } from './rich-shop';
+import { codecs, richShop, seed, strangers, type RichShop } from './rich-shop';
 import { unguarded } from '../unguarded';
 import { anApprover } from '../approver';
+import { bookEnd } from '../book-end';
 import { estimating, nodes } from './nodes';
 
 /** What the signer signs of a refund: what its row says, once somebody has let it go, and nothing else. */
@@ -112,7 +112,6 @@ it('is on its way again when a reorganisation takes its transaction, and arrives
     `UPDATE refund SET status = 'broadcast', state_version = state_version + 1, tx_id = $2 WHERE id = $1`,
     [id, tx_id],
   );
-  const { finishIntent } = sweepActivities({ db, config, nodes });
   const mine = async (blockHash: string, feeUnits: string): Promise<void> => {
     await db.query(
       `UPDATE attempt SET status = 'final', success = true, block_hash = $2, height = 50, fee_units = $3
@@ -120,8 +119,8 @@ it('is on its way again when a reorganisation takes its transaction, and arrives
       [intentId, blockHash, feeUnits],
     );
     await db.query(`UPDATE intent SET status = 'final' WHERE id = $1`, [intentId]);
-    await finishIntent(intentId);
-    await finishIntent(intentId);
+    await bookEnd(db, intentId);
+    await bookEnd(db, intentId);
   };
   const reorganise = async (): Promise<void> => {
     await db.query(
@@ -194,7 +193,6 @@ it.each([
 ] as const)(
   '%s: ends otherwise after a reorganisation, as often as it comes; arrived at first: %s',
   async (source, first) => {
-    const { finishIntent } = sweepActivities({ db, config, nodes });
     const { id, intentId } = await (source === 'from the balance' ? planned('0.002') : plannedHeld());
     await signer.signOnce(intentId);
     const amounts = async (): Promise<unknown> =>
@@ -211,7 +209,7 @@ it.each([
         [intentId, success],
       );
       await db.query(`UPDATE intent SET status = $2 WHERE id = $1`, [intentId, success ? 'final' : 'failed']);
-      await finishIntent(intentId);
+      await bookEnd(db, intentId);
       expect(await statusOf(id)).toBe(success ? 'completed' : 'failed');
       await takenBack();
       expect([await statusOf(id), await amounts()]).toEqual(['broadcast', held]);
@@ -233,7 +231,7 @@ it('what went back to where it was, and is in other hands since, stays failed', 
     [intentId],
   );
   await db.query(`UPDATE intent SET status = 'failed' WHERE id = $1`, [intentId]);
-  await sweepActivities({ db, config, nodes }).finishIntent(intentId);
+  await bookEnd(db, intentId);
   await db.query(
     `UPDATE deposit SET allocation = 'unsettled' WHERE id = ANY(SELECT unnest(deposit_ids) FROM refund WHERE id = $1)`,
     [id],

@@ -2,7 +2,7 @@ import type { DataSource } from 'typeorm';
 import { operate } from '../../api/operator';
 import { bookIntent } from '../../txmanager/book';
 import { rollBack } from '../../txmanager/reorganise';
-import { broadcastActivities } from '../../activities/txmanager/broadcast';
+import { sendIntent } from '../../txmanager/send/send';
 import { signingActivities } from '../../activities/txmanager/signing';
 import { withdrawalActivities } from '../../activities/withdrawals/withdrawals';
 import { openWithdrawal } from '../../commands/withdrawals/create';
@@ -59,8 +59,7 @@ const adapter = {
   lookUp: () => Promise.resolve({ state: 'unknown' }),
   nextNonce: () => Promise.resolve(0),
 } as Partial<ChainAdapter> as ChainAdapter;
-const look = async (intentId: string): Promise<string> =>
-  (await broadcastActivities({ db, adapter }).sendIntent(intentId)).state;
+const look = async (intentId: string): Promise<string> => (await sendIntent({ db, adapter }, intentId)).state;
 const later = (): Promise<unknown> => db.query(`UPDATE attempt SET sent_at = sent_at - interval '6 hours'`);
 /** A look as its workflow takes it: another attempt where it is stuck. */
 async function carry(intentId: string): Promise<string> {

@@ -14,6 +14,7 @@ import { add, compare } from '../../domain/money';
 import { connectionsTo, freshDatabase, patiently } from '../setup/postgres';
 import { paymentsAt } from './run-payment';
 import { unguarded } from '../unguarded';
+import { bookEnd } from '../book-end';
 import { estimating, sweepsAt } from './nodes';
 
 /** Sweeps of many payments in one transaction, planned, signed, shared out and settled on a real database. */
@@ -186,7 +187,7 @@ async function mine(intentId: string, n = 1, { isReverted = false, block = 'b', 
   await db.transaction((tx) =>
     finalizeAttempts(tx, [{ attempt: row[0], success: !isReverted, feeUnits: BigInt(row[0].max_fee_units) - feeCut }]),
   );
-  await sweeps().finishIntent(intentId);
+  await bookEnd(db, intentId);
 }
 const settledNet = async (id: string): Promise<string> =>
   (await db.query('SELECT settled_net_amount::text AS net FROM payment WHERE id = $1', [id]))[0].net;

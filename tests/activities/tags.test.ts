@@ -23,6 +23,7 @@ import { settledPayment } from '../api/refundable';
 import { anApprover } from '../approver';
 import { register, tagChain, withTags } from '../chain/registering';
 import { unguarded } from '../unguarded';
+import { bookEnd } from '../book-end';
 import type { GasNode } from '../../txmanager/estimate-gas';
 import { paymentsAt } from './run-payment';
 
@@ -111,7 +112,7 @@ async function mined(intentId: string): Promise<void> {
 }
 async function ended(intentId: string): Promise<void> {
   await mined(intentId);
-  await sweepActivities({ db: h.db, config: h.api.deps.config, nodes }).finishIntent(intentId);
+  await bookEnd(h.db, intentId);
 }
 
 it('signs a withdrawal with its tag, and the books find it there', async () => {

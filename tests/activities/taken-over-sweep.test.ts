@@ -1,5 +1,5 @@
 import type { DataSource } from 'typeorm';
-import { broadcastActivities } from '../../activities/txmanager/broadcast';
+import { sendIntent } from '../../txmanager/send/send';
 import { rollBack } from '../../txmanager/reorganise';
 import { createCodecs } from '../../chains/codecs';
 import { signingActivities } from '../../activities/txmanager/signing';
@@ -9,6 +9,7 @@ import { assetOf, baseUnits, type NetworkId } from '../../domain/chains/assets';
 import type { ChainAdapter } from '../../domain/chains/chain';
 import { add, compare, fit } from '../../domain/money';
 import { startHarness, type Harness, type Shop } from '../api/harness';
+import { bookEnd } from '../book-end';
 import { paymentsAt } from './run-payment';
 import { estimating, sweepsAt } from './nodes';
 
@@ -140,9 +141,8 @@ const kindOf = async (intentId: string): Promise<string> =>
  *  else. */
 async function carry(intentId: string, network: NetworkId = 'ethereum'): Promise<string> {
   expect((await signer().signOnce(intentId)).state).toBe('stored');
-  const { sendIntent } = broadcastActivities({ db, adapter: adapter(network) });
   for (let n = 0; n < 3; n += 1) {
-    const { state, attempts } = await sendIntent(intentId);
+    const { state, attempts } = await sendIntent({ db, adapter: adapter(network) }, intentId);
     if (state !== 'stuck') return state;
     expect(await signer().signBump(intentId, attempts)).toEqual({ state: 'stored' });
   }
@@ -157,7 +157,7 @@ async function settle(paid: Paid): Promise<void> {
     const state = await carry(next.id, network);
     if (state === 'dropped') continue;
     if (state === 'waiting') await mine(next.id, (await attemptsOf(next.id)).length);
-    await sweeps().finishIntent(next.id);
+    await bookEnd(db, next.id);
     await judge(paid.id);
   }
   expect(await judge(paid.id)).toBe('SETTLED');
@@ -187,7 +187,7 @@ async function stranded(currency: string, custody: 'platform' | 'external' = 'pl
   if (next?.kind === 'gas') {
     await carry(next.id);
     await mine(next.id, 1);
-    await sweeps().finishIntent(next.id);
+    await bookEnd(db, next.id);
     next = await sweeps().nextIntent(paid.id);
   }
   const intentId = next!.id;
@@ -204,7 +204,7 @@ it.each(['BTC', 'ETH'])(
     const { paid, first, intentId } = await stranded(currency);
     await turn(first, 'confirmed');
     await mine(intentId, 1);
-    await sweeps().finishIntent(intentId);
+    await bookEnd(db, intentId);
     await db.query('DELETE FROM temporal_request');
     expect(await judge(paid.id)).toBe('CONFIRMED');
     expect(await sweeps().queueSweep(paid.id)).toEqual({ queued: true });
@@ -310,7 +310,7 @@ it.each(['ETH', 'USDT_ERC20'])(
     await queued(paid.id);
     expect(await carry(intentId)).toBe('waiting');
     await mine(intentId, 1);
-    await sweeps().finishIntent(intentId);
+    await bookEnd(db, intentId);
     expect(await judge(paid.id)).toBe('SWEEP_QUEUED');
     await settle(paid);
     expect(await noncesOf(paid)).toEqual([0, 1]);
@@ -323,7 +323,7 @@ it('settles with the old transaction where that took the new money before anybod
   const amount = fit(String(parseFloat(paid.amount) * 2), 6, 'down');
   await pays(paid, amount);
   await mine(intentId, 1);
-  await sweeps().finishIntent(intentId);
+  await bookEnd(db, intentId);
   await queued(paid.id);
   await settle(paid);
   expect(await gone(paid)).toBe(unitsOf(paid, amount));
@@ -392,7 +392,7 @@ it.each(['ETH', 'USDT_ERC20', 'BTC'])(
       expect(await audit(db, { settleMs: 0 })).toEqual([]);
       for (const { id } of intents) {
         await mine(id, 1);
-        for (let m = 0; m < 2; m += 1) await sweeps().finishIntent(id);
+        for (let m = 0; m < 2; m += 1) await bookEnd(db, id);
       }
       expect(await spent()).toBe(all);
       expect(await audit(db, { settleMs: 0 })).toEqual([]);

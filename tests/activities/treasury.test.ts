@@ -5,11 +5,11 @@ import { treasuryMaintenanceActivities } from '../../activities/treasury/mainten
 import { operate } from '../../api/operator';
 import { treasuryActivities } from '../../activities/treasury/treasury';
 import { planEgress, type Egress } from '../../txmanager/plan-outgoing';
-import { sweepActivities } from '../../activities/sweeps/sweeps';
 import { treasurySources } from '../../db/treasury/treasury';
 import { parseConfig } from '../../domain/config';
 import { newId } from '../../domain/ids';
 import { connectionsTo, freshDatabase, patiently } from '../setup/postgres';
+import { bookEnd } from '../book-end';
 import { estimating, nodes } from './nodes';
 
 /** What the treasury pays with: any of its addresses, each coin and each wei once, and what no address holds alone is
@@ -177,7 +177,7 @@ it('ETH: gathers at the hot wallet what no address holds alone, once, and pays t
       [id],
     );
     await db.query(`UPDATE intent SET status = 'final' WHERE id = $1`, [id]);
-    await sweepActivities({ db, config, nodes }).finishIntent(id);
+    await bookEnd(db, id);
     await holds('ETH', 0, '0.9999');
     const { ref } = moves.find((move) => move.id === id)!;
     expect(await treasuryActivities({ db, nodes }).nextConsolidation(ref)).toBeNull();

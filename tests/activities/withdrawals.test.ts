@@ -1,7 +1,6 @@
 import type { DataSource } from 'typeorm';
 import { rollBack } from '../../txmanager/reorganise';
 import { signingActivities } from '../../activities/txmanager/signing';
-import { sweepActivities } from '../../activities/sweeps/sweeps';
 import { listWithdrawals, readWithdrawal } from '../../db/withdrawals/withdrawals';
 import { waitMessages } from '../../domain/txmanager/waits';
 import { viewWithdrawal } from '../../domain/withdrawals/withdrawal';
@@ -15,9 +14,10 @@ import { cancelWithdrawal } from '../../commands/withdrawals/cancel';
 import { openWithdrawal } from '../../commands/withdrawals/create';
 import { newId } from '../../domain/ids';
 import { subtract } from '../../domain/money';
-import { codecs, config, richShop, seed, strangers, type RichShop } from './rich-shop';
+import { codecs, richShop, seed, strangers, type RichShop } from './rich-shop';
 import { adjustment } from '../../domain/ledger/entry';
 import { anApprover } from '../approver';
+import { bookEnd } from '../book-end';
 import { estimating, nodes } from './nodes';
 
 /** What the signer signs of a withdrawal: what its row says, to an address that is listed at that moment, and nothing
@@ -32,13 +32,12 @@ let db: DataSource;
 let merchantId: string;
 let signer: ReturnType<typeof signingActivities>;
 let activities: ReturnType<typeof withdrawalActivities>;
-let finish: ReturnType<typeof sweepActivities>['finishIntent'];
+const finish = (intentId: string) => bookEnd(db, intentId);
 beforeAll(async () => {
   shop = await richShop('1000');
   ({ db, merchantId } = shop);
   signer = estimating(db, signingActivities({ db, codecs, seed }));
   activities = withdrawalActivities({ db, nodes });
-  finish = sweepActivities({ db, config, nodes }).finishIntent;
 });
 afterAll(() => shop?.stop());
 afterEach(async () =>

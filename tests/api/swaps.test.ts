@@ -6,7 +6,6 @@ import { createCodecs } from '../../chains/codecs';
 import { restartActivities } from '../../activities/temporal/restart';
 import { signingActivities } from '../../activities/txmanager/signing';
 import { swapActivities } from '../../activities/conversions/swaps';
-import { sweepActivities } from '../../activities/sweeps/sweeps';
 import { audit } from '../../db/audit/audit';
 import { readExposure } from '../../db/conversions/exposure';
 import { post, reverse } from '../../db/ledger/ledger';
@@ -25,6 +24,7 @@ import {
 } from '../../domain/conversions/swap';
 import { startHarness, type Harness, type Shop } from './harness';
 import { nodes } from '../activities/nodes';
+import { bookEnd } from '../book-end';
 
 /** External conversions over HTTP, in a real ledger: what the provider and the chain say is played, and everything else
  *  is real. */
@@ -73,14 +73,12 @@ const soon = (): string => new Date(Date.now() + 600_000).toISOString();
 
 let swaps: ReturnType<typeof swapActivities>;
 let signer: ReturnType<typeof signingActivities>;
-let books: ReturnType<typeof sweepActivities>;
 beforeAll(async () => {
   h = await startHarness({ FAIL_POINTS: 'true' });
   const { config } = h.api.deps;
   codecs = createCodecs(config.chain);
   swaps = swapActivities({ db: h.db, nodes, config, codecs, log: { warn: () => undefined }, provider });
   signer = signingActivities({ db: h.db, codecs, seed });
-  books = sweepActivities({ db: h.db, config, nodes });
   for (const network of ['bitcoin', 'ethereum'] as const)
     await h.db.query(
       `INSERT INTO address (network, address, role, key_index) VALUES ($1, $2, 'treasury', 0), ($1, $3, 'gas', 0)`,
@@ -196,7 +194,7 @@ async function fund(id: string, success = true): Promise<void> {
     [next.id, success],
   );
   await h.db.query('UPDATE intent SET status = $2 WHERE id = $1', [next.id, success ? 'final' : 'failed']);
-  await books.finishIntent(next.id);
+  await bookEnd(h.db, next.id);
 }
 
 it('A9: a suspended merchant’s deposit at the provider is not signed until two operators lift the hold', async () => {
@@ -652,5 +650,5 @@ it('signs nothing that its order does not want', async () => {
     [next.id],
   );
   await h.db.query(`UPDATE intent SET status = 'final' WHERE id = $1`, [next.id]);
-  await books.finishIntent(next.id);
+  await bookEnd(h.db, next.id);
 });

@@ -2,7 +2,7 @@
 import { grantOwner, grantTable, grantWorkflow } from './made-up-kind';
 import type { DataSource } from 'typeorm';
 import { restartActivities } from '../../activities/temporal/restart';
-import { broadcastActivities } from '../../activities/txmanager/broadcast';
+import { sendIntent } from '../../txmanager/send/send';
 import { signingActivities } from '../../activities/txmanager/signing';
 import { audit } from '../../db/audit/audit';
 import { treasurySources } from '../../db/treasury/treasury';
@@ -145,13 +145,12 @@ it('sends it as money that leaves: not while the network is not followed', async
     nextNonce: () => Promise.resolve(0),
     lookUp: () => Promise.resolve({ state: 'unknown' }),
   } as unknown as ChainAdapter;
-  const { sendIntent } = broadcastActivities({ db, adapter });
   const { id, intentId } = await planned();
   await signer.signOnce(intentId);
-  expect(await sendIntent(intentId)).toMatchObject({ reason: 'ethereum is not followed up to now' });
+  expect(await sendIntent({ db, adapter }, intentId)).toMatchObject({ reason: 'ethereum is not followed up to now' });
   expect(sent).toEqual([]);
   await followedTo(1);
-  expect(await sendIntent(intentId)).toMatchObject({ reason: 'it is in no block yet' });
+  expect(await sendIntent({ db, adapter }, intentId)).toMatchObject({ reason: 'it is in no block yet' });
   expect(sent).toHaveLength(1);
   expect(await statusOf(id)).toBe('broadcast');
 });
