@@ -334,6 +334,11 @@ export class Person {
 
 const sizes = { phone: { width: 390, height: 844 }, desk: { width: 1280, height: 900 } } as const;
 
+/** Parts of a page that scroll sideways in their place; text that is shown as it is may. */
+const widerThanTheirPlace = `[...document.querySelectorAll('body *:not(pre)')]
+  .filter((part) => part.scrollWidth > part.clientWidth + 1 && /auto|scroll/.test(getComputedStyle(part).overflowX))
+  .map((part) => part.className)`;
+
 /** What axe finds on a page in both sizes and both themes; SHOTS names a folder: each is kept there as a picture. */
 export async function inspect(person: Person, name: string): Promise<void> {
   const { page, dashboard } = person;
@@ -352,6 +357,8 @@ export async function inspect(person: Person, name: string): Promise<void> {
       expect([name, size, colorScheme, found]).toEqual([name, size, colorScheme, []]);
       const isWide = await page.evaluate('document.documentElement.scrollWidth > window.innerWidth');
       expect([name, size, 'scrolls sideways', isWide]).toEqual([name, size, 'scrolls sideways', false]);
+      const wide = size === 'phone' ? await page.evaluate(widerThanTheirPlace) : [];
+      expect([name, size, 'scroll sideways', wide]).toEqual([name, size, 'scroll sideways', []]);
     }
   for (const view of await viewsOn(page)) dashboard.views.add(view);
   await page.setViewportSize(sizes.desk);

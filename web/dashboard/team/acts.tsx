@@ -64,7 +64,7 @@ export function ActRows<One extends Act>(
 ) {
   const { acts, about } = props;
   const t = useTeamTexts();
-  const names = [t.audit.at, t.audit.actor, t.audit.action, t.audit.target, t.audit.ip, t.audit.changes];
+  const names = [t.audit.at, t.audit.actor, t.audit.action, t.audit.target, t.audit.ip];
   if (about) names.splice(3, 0, about.name);
   return (
     <Table label={t.audit.title} columns={names.map((name) => ({ name }))}>
@@ -80,13 +80,11 @@ export function ActRows<One extends Act>(
           <td>
             {t.audit.acts[act.action]}
             <div className={css.code}>{act.action}</div>
+            <Changes act={act} />
           </td>
           {about && <td>{about.of(act)}</td>}
           <td className={css.code}>{act.target ?? '–'}</td>
           <td className={css.code}>{act.ip}</td>
-          <td>
-            <Changes act={act} />
-          </td>
         </tr>
       ))}
     </Table>
@@ -100,7 +98,7 @@ function Changes({ act }: Readonly<{ act: Act }>) {
     [t.audit.after, act.after],
   ] as const;
   const shown = parts.filter(([, value]) => value !== null && value !== undefined);
-  if (!shown.length) return <>–</>;
+  if (!shown.length) return null;
   return (
     <details>
       <summary>{t.audit.changes}</summary>
