@@ -17,6 +17,7 @@ import { useTexts } from '../texts/texts';
 import { bodyOf, emptyForm, formOf, linesOf, readWidget, renewWidgets, type Form, type Widget } from './data';
 import { WidgetFields } from './fields';
 import { Preview } from './preview';
+import widgetCss from './widgets.module.css';
 import { useWidgetTexts } from './texts/use';
 
 export function NewWidgetPage() {
@@ -133,7 +134,7 @@ function EditorFor({ me, widget }: Readonly<{ me: Me; widget: Widget | undefined
           <div className={css.stack}>
             <WidgetFields form={form} change={(change) => setForm({ ...form, ...change })} fiat={fiat} />
           </div>
-          <div className={css.stack}>
+          <div className={widgetCss.beside}>
             <Preview form={form} merchantName={me.merchantName ?? ''} fiatCurrency={fiat ?? 'USD'} />
           </div>
         </div>
