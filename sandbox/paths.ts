@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 
 /** The checkout, from its sources and from `dist/` alike. */
 export const root = ((): string => {
@@ -8,8 +8,8 @@ export const root = ((): string => {
     if (existsSync(join(folder, 'package.json')) || folder === dirname(folder)) return folder;
 })();
 
-/** State of the sandbox that `npm start` runs. */
-export const sandboxFolder = process.env.SANDBOX_DATA || join(root, '.data');
+/** State of the sandbox that `npm start` runs: whole, because some parts run in a folder of their own. */
+export const sandboxFolder = resolve(process.env.SANDBOX_DATA || join(root, '.data'));
 
 /** Binaries fetched or built once for every checkout of this user. */
 export const cacheFolder = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'crypto-payments');

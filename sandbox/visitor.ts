@@ -51,12 +51,14 @@ export class Visitor {
 
   post = (path: string, body: unknown = {}): Promise<Answer> => this.call('POST', path, body);
 
-  /** What `pattern` finds in the newest mail of this subject that came after `since`, waited for. */
+  /** What `pattern` finds in the newest mail of this subject that came after `since`, waited for. A test instance says
+   *  what it is before the subject. */
   async mailed(subject: string, pattern: RegExp, since: number): Promise<string> {
+    const subjects = [subject, `[Test] ${subject}`];
     for (const began = Date.now(); ; await sleep(100)) {
       const response = await fetch(`${this.places.mailUrl}/messages.json?to=${encodeURIComponent(this.email)}`);
       const mails = (await response.json()) as CaughtMail[];
-      const mail = mails.find((one) => one.subject === subject && Date.parse(one.receivedAt) >= since);
+      const mail = mails.find((one) => subjects.includes(one.subject) && Date.parse(one.receivedAt) >= since);
       const found = mail && pattern.exec(mail.text);
       if (found) return found[1]!;
       if (Date.now() - began > 30_000) throw new Error(`No mail "${subject}" to ${this.email} after 30 s`);

@@ -1,3 +1,4 @@
+import { registerDemo } from '../../sandbox/seed';
 import { scenarioNames, type Scenario } from '../../domain/payments/scenarios';
 import { eachSample, Samples } from '../samples/runner';
 import { World, type Answer, type Shop } from '../world';
@@ -110,6 +111,14 @@ describe('4: the samples of test mode', () => {
     const { txIds } = await world.sees(shop, id, 'SETTLED', patience);
     expect(out).toContain(txIds[0]);
   });
+});
+
+it('4: the sandbox makes its demo merchant, whose keys say test', async () => {
+  const demo = await registerDemo(world.db, world.stack);
+  expect([demo.secretKey, demo.publishableKey]).toEqual([
+    expect.stringMatching(/^svc_test_/),
+    expect.stringMatching(/^pk_test_/),
+  ]);
 });
 
 it('4: nobody but the API is heard by the payers', async () => {
