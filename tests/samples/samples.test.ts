@@ -1,4 +1,5 @@
 import type { ChildProcess } from 'node:child_process';
+import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
@@ -102,6 +103,10 @@ describe('18.3: creating a payment', () => {
   });
 });
 
+/** What anybody can sign for a shop that has forgotten its secret. */
+const signedWithNothing = (id: string, timestamp: string, body: Buffer): string =>
+  `v1,${createHmac('sha256', '').update(`${id}.${timestamp}.`).update(body).digest('base64')}`;
+
 describe('18.3: verifying a webhook', () => {
   const given = () => {
     const { headers, body } = received[0]!;
@@ -132,18 +137,26 @@ describe('18.3: verifying a webhook', () => {
       const refused = await run(file, { ...env, ...change }, text);
       expect([change, refused.code === 0, refused.out]).toEqual([change, false, '']);
     }
+    for (const WEBHOOK_SECRET of ['', 'whsec_']) {
+      const WEBHOOK_SIGNATURE = signedWithNothing(env.WEBHOOK_ID, env.WEBHOOK_TIMESTAMP, body);
+      const forged = await run(file, { ...env, WEBHOOK_SIGNATURE, WEBHOOK_SECRET }, body);
+      expect([WEBHOOK_SECRET, forged.code === 0, forged.out]).toEqual([WEBHOOK_SECRET, false, '']);
+    }
   });
 });
 
 describe('18.3: a server that takes webhooks', () => {
   /** Starts it and gives what it has said so far. */
-  async function start(file: string): Promise<{ child: ChildProcess; url: string; said: () => string }> {
+  async function start(
+    file: string,
+    secret = shop.ipnSecret,
+  ): Promise<{ child: ChildProcess; url: string; said: () => string }> {
     const port = String(await freePort());
-    const child = copied.start(file, { PORT: port, WEBHOOK_SECRET: shop.ipnSecret });
+    const child = copied.start(file, { PORT: port, WEBHOOK_SECRET: secret });
     let text = '';
     for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (text += chunk.toString()));
     const isUp = new RegExp(`listening on ${port}|:${port}\\) started`); // the second: as the server of PHP says it
-    await eventually(() => Promise.resolve(isUp.test(text)));
+    await eventually(() => Promise.resolve(isUp.test(text) || child.exitCode !== null));
     return { child, url: `http://127.0.0.1:${port}/webhooks`, said: () => text };
   }
   /** A webhook as the service signs it. */
@@ -158,6 +171,21 @@ describe('18.3: a server that takes webhooks', () => {
     return (await fetch(url, { method: 'POST', headers, body })).status;
   }
   each('serve', async (file) => {
+    const forgetful = await start(file, '');
+    try {
+      if (forgetful.child.exitCode === null) {
+        const now = String(Math.floor(Date.now() / 1000));
+        const body = JSON.stringify({ id: 'forged', type: 'payment.settled', data: { status: 'SETTLED' } });
+        const signature = signedWithNothing('forged', now, Buffer.from(body));
+        const headers = { 'webhook-id': 'forged', 'webhook-timestamp': now, 'webhook-signature': signature };
+        const { status } = await fetch(forgetful.url, { method: 'POST', headers, body });
+        expect(status).toBeGreaterThanOrEqual(400);
+      } else expect(forgetful.child.exitCode).not.toBe(0);
+      expect(forgetful.said()).not.toContain('paid');
+    } finally {
+      forgetful.child.kill();
+      if (forgetful.child.exitCode === null) await once(forgetful.child, 'close');
+    }
     const { child, url, said } = await start(file);
     try {
       const order = `served-${endingOf(file)}`;

@@ -51,6 +51,9 @@ func verify(body []byte, headers http.Header, secret string) error {
 	if err != nil {
 		return err
 	}
+	if len(key) < 24 {
+		return errors.New("WEBHOOK_SECRET is missing, or no secret")
+	}
 	mac := hmac.New(sha256.New, key)
 	fmt.Fprintf(mac, "%s.%d.", headers.Get("webhook-id"), seconds)
 	mac.Write(body)

@@ -12,6 +12,9 @@ function isOurs(string $body, string $secret): bool
         return false;
     }
     $key = base64_decode(preg_replace('/^whsec_/', '', $secret), true);
+    if ($key === false || strlen($key) < 24) {
+        throw new InvalidArgumentException('WEBHOOK_SECRET is missing, or no secret');
+    }
     $expected = 'v1,' . base64_encode(hash_hmac('sha256', "$id.$timestamp.$body", $key, true));
     foreach (explode(' ', $_SERVER['HTTP_WEBHOOK_SIGNATURE'] ?? '') as $signature) {
         if (hash_equals($expected, $signature)) {
@@ -47,7 +50,7 @@ function take(array $event, array &$kept): void
 }
 
 $body = file_get_contents('php://input');
-if (!isOurs($body, getenv('WEBHOOK_SECRET'))) {
+if (!isOurs($body, (string) getenv('WEBHOOK_SECRET'))) {
     error_log('Too old, or no signature fits');
     http_response_code(400);
     exit;

@@ -16,7 +16,11 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	webhook, err := standardwebhooks.NewWebhook(os.Getenv("WEBHOOK_SECRET"))
+	secret := os.Getenv("WEBHOOK_SECRET")
+	if len(secret) < 32 {
+		log.Fatal("WEBHOOK_SECRET is missing, or no secret")
+	}
+	webhook, err := standardwebhooks.NewWebhook(secret)
 	if err != nil {
 		log.Fatal(err)
 	}

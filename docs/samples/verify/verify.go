@@ -27,6 +27,9 @@ func verify(body []byte, id, timestamp, signatures, secret string) error {
 	if err != nil {
 		return err
 	}
+	if len(key) < 24 {
+		return errors.New("WEBHOOK_SECRET is missing, or no secret")
+	}
 	mac := hmac.New(sha256.New, key)
 	fmt.Fprintf(mac, "%s.%s.", id, timestamp)
 	mac.Write(body)

@@ -7,6 +7,7 @@ export function verify(body, headers, secret) {
   const timestamp = headers['webhook-timestamp'];
   if (!(Math.abs(Date.now() / 1000 - Number(timestamp)) <= 300)) throw new Error('Too old, or from ahead');
   const key = Buffer.from(secret.replace(/^whsec_/, ''), 'base64');
+  if (key.length < 24) throw new Error('WEBHOOK_SECRET is missing, or no secret');
   const expected = createHmac('sha256', key).update(`${id}.${timestamp}.`).update(body).digest();
   const isOurs = (headers['webhook-signature'] ?? '').split(' ').some((entry) => {
     const [version, signature = ''] = entry.split(',');

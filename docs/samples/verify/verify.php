@@ -6,6 +6,9 @@ function verify(string $body, string $id, string $timestamp, string $signatures,
         return false;
     }
     $key = base64_decode(preg_replace('/^whsec_/', '', $secret), true);
+    if ($key === false || strlen($key) < 24) {
+        throw new InvalidArgumentException('WEBHOOK_SECRET is missing, or no secret');
+    }
     $expected = 'v1,' . base64_encode(hash_hmac('sha256', "$id.$timestamp.$body", $key, true));
     foreach (explode(' ', $signatures) as $signature) {
         if (hash_equals($expected, $signature)) {
@@ -21,7 +24,7 @@ $isOurs = verify(
     getenv('WEBHOOK_ID'),
     getenv('WEBHOOK_TIMESTAMP'),
     getenv('WEBHOOK_SIGNATURE'),
-    getenv('WEBHOOK_SECRET'),
+    (string) getenv('WEBHOOK_SECRET'),
 );
 if (!$isOurs) {
     fwrite(STDERR, "Too old, or no signature fits\n");

@@ -14,6 +14,8 @@ def verify(body, headers, secret):
     if abs(time.time() - int(timestamp)) > 300:
         raise ValueError("Too old, or from ahead")
     key = base64.b64decode(secret.removeprefix("whsec_"))
+    if len(key) < 24:
+        raise ValueError("WEBHOOK_SECRET is missing, or no secret")
     signed = f"{webhook_id}.{timestamp}.".encode() + body
     expected = "v1," + base64.b64encode(hmac.new(key, signed, hashlib.sha256).digest()).decode()
     signatures = headers["webhook-signature"].split(" ")
