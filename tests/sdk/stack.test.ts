@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -205,6 +206,22 @@ describe('18.5: webhooks as they are delivered', () => {
     expect(await webhooks.unwrap(received[0]!.body, headers, [other, shop.ipnSecret], { now: now() })).toEqual(event);
     expect(await reasonOf(unwrap({ secret: other }))).toBe('bad_signature');
   });
+
+  it.each([[undefined], [''], ['whsec_'], ['whsec_not base64'], [[]], [['']]])(
+    'are never taken with the secret %j, which anybody could sign with',
+    async (secret) => {
+      const { body, headers } = received[0]!;
+      const id = String(headers['webhook-id']);
+      const signed = createHmac('sha256', '')
+        .update(`${id}.${now() / 1000}.`)
+        .update(body)
+        .digest('base64');
+      const forged = { ...headers, 'webhook-signature': `v1,${signed}` };
+      await expect(webhooks.unwrap(body, forged, secret as string, { now: now() })).rejects.toThrow(
+        /^The secret of (a|the) webhook is /,
+      );
+    },
+  );
 
   it('are refused when they are old, from ahead, changed, or not signed', async () => {
     expect(await unwrap({ now: now() + 300_000 })).toBeDefined();

@@ -38,7 +38,8 @@ export async function unwrap(
   const signed = new Uint8Array(head.length + body.length);
   signed.set(head);
   signed.set(body, head.length);
-  const secrets = typeof secret === 'string' ? [secret] : secret;
+  const secrets = typeof secret === 'string' ? [secret] : (secret ?? []); // programs without types may give none
+  if (!secrets.length) throw new TypeError('The secret of the webhook is missing');
   const isOurs = (await Promise.all(secrets.map((one) => fits(one, signatures, signed)))).includes(true);
   if (!isOurs) throw new WebhookVerificationError('bad_signature', 'No signature of this webhook fits its secret');
   return eventOf(body, id);
