@@ -64,7 +64,7 @@ export default tseslint.config(
     ignores: [
       'dist/**',
       'node_modules/**',
-      '.data/**',
+      '.data*/**',
       'coverage/**',
       'tests/lint/samples/**',
       'web/dashboard/generated/**',

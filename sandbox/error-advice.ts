@@ -26,7 +26,8 @@ const byCode: Readonly<Partial<Record<ErrorCode, string>>> = {
   RATE_UNAVAILABLE: 'Ask again shortly; offer another coin meanwhile.',
   INVALID_API_KEY:
     'Check that the whole key is sent as `Authorization: Bearer …`, to its own instance, and still exists.',
-  INVALID_TOKEN: 'Sign in again, or send a secret key.',
+  INVALID_TOKEN:
+    'Send `Authorization: Bearer …` with a secret key, or sign in again. A key gets this where people alone may call.',
   TEST_KEY: 'Take a secret key of this instance (`svc_live_…`), or call your test instance.',
   LIVE_KEY: 'Take a secret key of this instance (`svc_test_…`), or call your live instance.',
   TEST_PUBLISHABLE_KEY: 'Take the publishable key of this instance (`pk_live_…`), or call your test instance.',
@@ -76,7 +77,8 @@ const byCode: Readonly<Partial<Record<ErrorCode, string>>> = {
   IP_NOT_ALLOWED:
     'Call from an address on the IP list of the key, or make a new key: the list of a key only gets shorter.',
   IP_NOT_WHITELISTED: 'Add your address to the IP whitelist of withdrawals, or call from one that is on it.',
-  CSRF_ORIGIN_MISMATCH: 'Call with a key or a bearer token; cookies are for the dashboard alone.',
+  CSRF_ORIGIN_MISMATCH:
+    'Send `Origin` of the dashboard with what is written by cookies, or call with a key or a bearer token.',
   NO_MERCHANT_CONTEXT: 'Name the merchant, or take a key of it.',
   NO_SCOPE: 'Name the merchant, or take a key of it.',
   FACTOR_MISSING: 'Send `emailCode`, `totpCode` or a passkey, as the operation says.',
@@ -105,7 +107,8 @@ const byCode: Readonly<Partial<Record<ErrorCode, string>>> = {
   CALLBACK_INTERNAL:
     'Give an address that is public. A sandbox takes any; of other instances `listen` brings events here.',
   METADATA_TOO_LARGE: 'Keep the rest in your own database, under the order id.',
-  PAYMENT_CREATION_FAILED: 'Read the reason: `GET /api/v1/request-logs/{requestId}` with `X-Request-Id` of the answer.',
+  PAYMENT_CREATION_FAILED:
+    'Read the reason: `GET /api/v1/request-logs/{requestId}` with `X-Request-Id` of the answer, or `logs show`.',
   PAYMENT_NOT_CANCELLABLE: 'Read the payment: money has come, or it is over.',
   CURRENCY_NOT_CHANGEABLE: 'Read the payment: money has come, or it is over.',
   QUOTE_NOT_REFRESHABLE: 'Read the payment: its quote is still good, or it is over.',

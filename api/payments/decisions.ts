@@ -36,7 +36,7 @@ export const acceptUnderpaid = route({
   method: 'post',
   path: '/api/v1/payments/{paymentId}/accept-underpaid',
   summary: 'Take what arrived as enough',
-  description: 'Of a payment that has failed already, what it holds becomes payments of its own.',
+  description: 'Where the payment has failed already, what came for it is credited as a payment of its own, its child.',
   tag,
   envelope: 'A',
   params: paymentParams,

@@ -80,7 +80,7 @@ it('a database that answers nothing in time: refused within its deadline, and we
 it.each([
   ['fast', 600_000],
   ['slow', -600_000],
-])('clocks ten minutes %s: nothing expires early, tokens hold, webhooks verify', async (_how, shift) => {
+])('clocks that are ten minutes %s: nothing expires early, quotes and tokens hold', async (_how, shift) => {
   const skewed = {
     NODE_OPTIONS: `--require ${join(__dirname, 'shifted-clock.cjs')}`,
     CLOCK_SHIFT_MS: String(shift),

@@ -10,7 +10,7 @@ const documents = [
     .map((file) => join('docs', file)),
 ];
 const folders = readdirSync(root, { withFileTypes: true })
-  .filter((entry) => entry.isDirectory() && !['node_modules', 'dist', '.git', '.data'].includes(entry.name))
+  .filter((entry) => entry.isDirectory() && !/^(node_modules|dist|\.git|\.data.*)$/.test(entry.name))
   .map(({ name }) => name);
 
 const withoutFences = (text: string): string => text.replace(/^ *```[\s\S]*?^ *```/gm, '');
