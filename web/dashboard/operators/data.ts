@@ -22,7 +22,7 @@ export type IncidentState = 'open' | 'resolved';
 export const readIncidents = (state: IncidentState, kind: string | undefined, cursor: string | null) =>
   payload(
     client.GET('/api/v1/platform/incidents', {
-      params: { query: { state, ...(kind ? { kind } : {}), ...(cursor ? { cursor } : {}), limit: 50 } as never },
+      params: { query: { state, ...(kind ? { kind } : {}), ...(cursor ? { cursor } : {}), limit: 25 } as never },
     }),
   );
 export type Incident = Awaited<ReturnType<typeof readIncidents>>['items'][number];
@@ -46,7 +46,7 @@ export const readMerchants = (
     ...(status ? { status } : {}),
     ...(registration ? { registration } : {}),
     ...(cursor ? { cursor } : {}),
-    limit: 50,
+    limit: 25,
   };
   return payload(client.GET('/api/v1/platform/merchants', { params: { query } }));
 };
@@ -69,7 +69,7 @@ export type RequestState = (typeof requestStates)[number];
 export const readRequests = (state: RequestState, cursor: string | null) =>
   payload(
     client.GET('/api/v1/platform/operator-requests', {
-      params: { query: { state, ...(cursor ? { cursor } : {}), limit: 50 } },
+      params: { query: { state, ...(cursor ? { cursor } : {}), limit: 25 } },
     }),
   );
 export type Request = Awaited<ReturnType<typeof readRequests>>['items'][number];
@@ -85,13 +85,13 @@ export const severities = ['severe', 'high', 'medium', 'low'] as const;
 export type ScreenStatus = (typeof screenStatuses)[number];
 export type Severity = (typeof severities)[number];
 export const readScreenings = (status: ScreenStatus, severity: Severity | undefined, cursor: string | null) => {
-  const query = { status, ...(severity ? { severity } : {}), ...(cursor ? { cursor } : {}), limit: 50 };
+  const query = { status, ...(severity ? { severity } : {}), ...(cursor ? { cursor } : {}), limit: 25 };
   return payload(client.GET('/api/v1/platform/screenings', { params: { query } }));
 };
 export type Screening = Awaited<ReturnType<typeof readScreenings>>['items'][number];
 
 export const readSwapOrders = (isOpen: boolean, state: OrderState | undefined, cursor: string | null) => {
-  const query = { isOpen, ...(state ? { state } : {}), ...(cursor ? { cursor } : {}), limit: 50 };
+  const query = { isOpen, ...(state ? { state } : {}), ...(cursor ? { cursor } : {}), limit: 25 };
   return payload(client.GET('/api/v1/platform/swap-orders', { params: { query } }));
 };
 export type SwapOrder = Awaited<ReturnType<typeof readSwapOrders>>['items'][number];
@@ -106,14 +106,14 @@ export const readRegistrations = (
     ...(state ? { state } : {}),
     ...(code ? { inviteCodeId: code } : {}),
     ...(cursor ? { cursor } : {}),
-    limit: 50,
+    limit: 25,
   };
   return payload(client.GET('/api/v1/platform/registrations', { params: { query } }));
 };
 export type Registration = Awaited<ReturnType<typeof readRegistrations>>['items'][number];
 export const readInviteCodes = (cursor: string | null) =>
   payload(
-    client.GET('/api/v1/platform/invite-codes', { params: { query: { ...(cursor ? { cursor } : {}), limit: 50 } } }),
+    client.GET('/api/v1/platform/invite-codes', { params: { query: { ...(cursor ? { cursor } : {}), limit: 25 } } }),
   );
 export type InviteCode = Awaited<ReturnType<typeof readInviteCodes>>['items'][number];
 
@@ -135,7 +135,7 @@ export type Recoveries = Awaited<ReturnType<typeof recoveries>>;
 export const readUnclaimed = (cursor: string | null) =>
   payload(
     client.GET('/api/v1/platform/unclaimed-deposits', {
-      params: { query: { ...(cursor ? { cursor } : {}), limit: 50 } },
+      params: { query: { ...(cursor ? { cursor } : {}), limit: 25 } },
     }),
   );
 export type Unclaimed = Awaited<ReturnType<typeof readUnclaimed>>['items'][number];
