@@ -91,7 +91,7 @@ export const readScreenings = (status: ScreenStatus, severity: Severity | undefi
 export type Screening = Awaited<ReturnType<typeof readScreenings>>['items'][number];
 
 export const readSwapOrders = (isOpen: boolean, state: OrderState | undefined, cursor: string | null) => {
-  const query = { isOpen, ...(state ? { state } : {}), ...(cursor ? { cursor } : {}), limit: 25 };
+  const query = { isOpen, ...(state ? { state } : {}), ...(cursor ? { cursor } : {}), limit: 15 };
   return payload(client.GET('/api/v1/platform/swap-orders', { params: { query } }));
 };
 export type SwapOrder = Awaited<ReturnType<typeof readSwapOrders>>['items'][number];
