@@ -36,7 +36,7 @@ export const acceptUnderpaid = route({
   method: 'post',
   path: '/api/v1/payments/{paymentId}/accept-underpaid',
   summary: 'Take what arrived as enough',
-  description: 'Where the payment has failed already, what came for it is credited as a payment of its own, its child.',
+  description: 'Where the payment has failed already, each deposit that it holds becomes a child payment of its own.',
   tag,
   envelope: 'A',
   params: paymentParams,

@@ -5,7 +5,13 @@ import { queryClient } from '../api/queries';
 
 /** What the pages for operators read. */
 
+/** Rows that a list begins with, and grows by: a page costs as much as what it shows. */
+const mostRows = 25;
+/** Each row has several lines. */
+const mostTallRows = 15;
+
 const find = (q: string) => payload(client.GET('/api/v1/platform/find', { params: { query: { q } } }));
+
 export const foundQuery = (q: string) => queryOptions({ queryKey: ['platform', 'find', q], queryFn: () => find(q) });
 export type Found = Awaited<ReturnType<typeof find>>;
 export type FoundRecord = Found['records'][number];
@@ -22,7 +28,7 @@ export type IncidentState = 'open' | 'resolved';
 export const readIncidents = (state: IncidentState, kind: string | undefined, cursor: string | null) =>
   payload(
     client.GET('/api/v1/platform/incidents', {
-      params: { query: { state, ...(kind ? { kind } : {}), ...(cursor ? { cursor } : {}), limit: 25 } as never },
+      params: { query: { state, ...(kind ? { kind } : {}), ...(cursor ? { cursor } : {}), limit: mostRows } as never },
     }),
   );
 export type Incident = Awaited<ReturnType<typeof readIncidents>>['items'][number];
@@ -46,7 +52,7 @@ export const readMerchants = (
     ...(status ? { status } : {}),
     ...(registration ? { registration } : {}),
     ...(cursor ? { cursor } : {}),
-    limit: 25,
+    limit: mostRows,
   };
   return payload(client.GET('/api/v1/platform/merchants', { params: { query } }));
 };
@@ -69,7 +75,7 @@ export type RequestState = (typeof requestStates)[number];
 export const readRequests = (state: RequestState, cursor: string | null) =>
   payload(
     client.GET('/api/v1/platform/operator-requests', {
-      params: { query: { state, ...(cursor ? { cursor } : {}), limit: 25 } },
+      params: { query: { state, ...(cursor ? { cursor } : {}), limit: mostRows } },
     }),
   );
 export type Request = Awaited<ReturnType<typeof readRequests>>['items'][number];
@@ -85,13 +91,13 @@ export const severities = ['severe', 'high', 'medium', 'low'] as const;
 export type ScreenStatus = (typeof screenStatuses)[number];
 export type Severity = (typeof severities)[number];
 export const readScreenings = (status: ScreenStatus, severity: Severity | undefined, cursor: string | null) => {
-  const query = { status, ...(severity ? { severity } : {}), ...(cursor ? { cursor } : {}), limit: 25 };
+  const query = { status, ...(severity ? { severity } : {}), ...(cursor ? { cursor } : {}), limit: mostRows };
   return payload(client.GET('/api/v1/platform/screenings', { params: { query } }));
 };
 export type Screening = Awaited<ReturnType<typeof readScreenings>>['items'][number];
 
 export const readSwapOrders = (isOpen: boolean, state: OrderState | undefined, cursor: string | null) => {
-  const query = { isOpen, ...(state ? { state } : {}), ...(cursor ? { cursor } : {}), limit: 15 };
+  const query = { isOpen, ...(state ? { state } : {}), ...(cursor ? { cursor } : {}), limit: mostTallRows };
   return payload(client.GET('/api/v1/platform/swap-orders', { params: { query } }));
 };
 export type SwapOrder = Awaited<ReturnType<typeof readSwapOrders>>['items'][number];
@@ -106,14 +112,16 @@ export const readRegistrations = (
     ...(state ? { state } : {}),
     ...(code ? { inviteCodeId: code } : {}),
     ...(cursor ? { cursor } : {}),
-    limit: 25,
+    limit: mostRows,
   };
   return payload(client.GET('/api/v1/platform/registrations', { params: { query } }));
 };
 export type Registration = Awaited<ReturnType<typeof readRegistrations>>['items'][number];
 export const readInviteCodes = (cursor: string | null) =>
   payload(
-    client.GET('/api/v1/platform/invite-codes', { params: { query: { ...(cursor ? { cursor } : {}), limit: 25 } } }),
+    client.GET('/api/v1/platform/invite-codes', {
+      params: { query: { ...(cursor ? { cursor } : {}), limit: mostRows } },
+    }),
   );
 export type InviteCode = Awaited<ReturnType<typeof readInviteCodes>>['items'][number];
 
@@ -135,7 +143,7 @@ export type Recoveries = Awaited<ReturnType<typeof recoveries>>;
 export const readUnclaimed = (cursor: string | null) =>
   payload(
     client.GET('/api/v1/platform/unclaimed-deposits', {
-      params: { query: { ...(cursor ? { cursor } : {}), limit: 25 } },
+      params: { query: { ...(cursor ? { cursor } : {}), limit: mostRows } },
     }),
   );
 export type Unclaimed = Awaited<ReturnType<typeof readUnclaimed>>['items'][number];
