@@ -6,7 +6,7 @@ import type { NetworkId } from '../../domain/chains/assets';
 import { parseConfig } from '../../domain/config';
 import { newId } from '../../domain/ids';
 import { Readings } from '../../workers/readings';
-import { startHarness, type Harness, type Shop } from './harness';
+import { eventually, startHarness, type Harness, type Shop } from './harness';
 
 let h: Harness;
 let shop: Shop;
@@ -32,7 +32,14 @@ function reader(networks: readonly NetworkId[] = h.api.deps.config.networks) {
       await readings.update();
       return registry.metrics();
     },
-    end: () => db.destroy(),
+    // The pool says goodbye and waits for nobody: PostgreSQL frees the lock when it has read that.
+    end: async () => {
+      const [{ pid }] = await db.query('SELECT pg_backend_pid() AS pid');
+      await db.destroy();
+      await eventually(
+        async () => (await h.db.query('SELECT FROM pg_stat_activity WHERE pid = $1', [pid])).length === 0,
+      );
+    },
   };
 }
 async function ofService(networks?: readonly NetworkId[]): Promise<string> {
