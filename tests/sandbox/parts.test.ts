@@ -12,6 +12,8 @@ import { startMail, type CaughtMail } from '../../sandbox/parts/mail';
 import { startTemporal } from '../../sandbox/parts/temporal';
 import { freePort, takenPort } from '../../sandbox/ports';
 import { mineBitcoin } from '../../sandbox/miner';
+import { Payer } from '../../sandbox/payer';
+import { payerMnemonic } from '../../sandbox/secrets';
 
 const miningAddress = 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080';
 
@@ -57,6 +59,22 @@ describe('parts of the sandbox keep what they acknowledged over kill -9 and over
         await anvil.start();
         expect(await look()).toEqual(before);
       }
+    } finally {
+      await anvil.stop();
+    }
+  });
+
+  it('anvil: payers who pay from one account at the same moment are all heard', async () => {
+    const anvil = await startAnvil({ dataDir, port: await freePort() });
+    try {
+      const chains = { ethRpcUrl: anvil.url, btcRpcUrl: '' };
+      const payers = Array.from({ length: 4 }, () => new Payer(chains, {}, payerMnemonic(dataDir)));
+      const address = '0x00000000000000000000000000000000000000aa';
+      const rounds = Array.from({ length: 25 }, () => payers.map((payer) => payer.pay('ETH', address, '0.01')));
+      const paid = await Promise.all(rounds.flat());
+      expect(new Set(paid.map(({ txId }) => txId)).size).toBe(100);
+      await call(anvil.url, 'evm_mine');
+      expect(BigInt(await call<string>(anvil.url, 'eth_getBalance', [address, 'latest']))).toBe(10n ** 18n);
     } finally {
       await anvil.stop();
     }
