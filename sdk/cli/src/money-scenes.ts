@@ -15,10 +15,16 @@ function address({ currency }: Stage): string {
 /** Runtime code that lets an estimate pass and reverts wherever gas has a price, as in a block. */
 const refusing = '0x3a156008575f5ffd5b00';
 
+/** Of coins that a contract may refuse. Throws Refusal before anything is paid. */
+const refusable =
+  (scene: Scene): Scene =>
+  async (stage) => {
+    if (stage.currency === 'ETH') return scene(stage);
+    throw new Refusal(`No contract is asked about ${stage.currency}: take --currency ETH`, 'NOT_TRIGGERED');
+  };
+
 /** Has a contract at an address refuse the coins that are sent there. Throws Refusal. */
 async function refuseAt(stage: Stage, at: string): Promise<string> {
-  if (stage.currency !== 'ETH')
-    throw new Refusal(`No contract is asked about ${stage.currency}: take --currency ETH`, 'NOT_TRIGGERED');
   const params = [at, refusing];
   const answer = await post(stage, stage.sandbox.ethRpcUrl, { jsonrpc: '2.0', id: 1, method: 'anvil_setCode', params });
   if (answer['error']) throw new Refusal(`The chain takes no contract: ${JSON.stringify(answer)}`, 'NOT_TRIGGERED');
@@ -116,7 +122,7 @@ export const moneyScenes: Readonly<Record<string, Scene>> = {
   'refund.claimed': claimed,
   'refund.broadcast': refunded,
   'refund.completed': refunded,
-  'refund.failed': async (stage) => refunded(stage, await refuseAt(stage, address(stage))),
+  'refund.failed': refusable(async (stage) => refunded(stage, await refuseAt(stage, address(stage)))),
   'refund.cancelled': async (stage) => {
     const { id } = await refund(stage);
     await stage.client.refunds.cancel(id);
@@ -126,15 +132,15 @@ export const moneyScenes: Readonly<Record<string, Scene>> = {
   'withdrawal.processing': withdraw,
   'withdrawal.broadcast': withdraw,
   'withdrawal.completed': withdraw,
-  'withdrawal.failed': (stage) => withdraw(stage, contract),
+  'withdrawal.failed': refusable((stage) => withdraw(stage, contract)),
   'withdrawal.cancelled': calledBack(withdraw, '/api/v1/withdrawals'),
   'mass_payout.created': payOut,
   'mass_payout.processing': payOut,
   'mass_payout.broadcast': payOut,
   'mass_payout.leg_completed': payOut,
   'mass_payout.completed': payOut,
-  'mass_payout.leg_failed': (stage) => payOut(stage, contract),
-  'mass_payout.failed': (stage) => payOut(stage, contract),
+  'mass_payout.leg_failed': refusable((stage) => payOut(stage, contract)),
+  'mass_payout.failed': refusable((stage) => payOut(stage, contract)),
   'mass_payout.cancelled': calledBack(payOut, '/api/v1/mass-payouts'),
   'whitelist.changed': async (stage) => {
     const session = await Session.of(stage.sandbox);
