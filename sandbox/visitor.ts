@@ -95,8 +95,8 @@ export class Visitor {
    *  waits. */
   async totpCode(): Promise<string> {
     const now = () => Math.floor(Date.now() / 30_000);
-    // The step before this one, unless it would run out on its way.
-    this.step = Math.max(this.step + 1, Math.floor((Date.now() - 10_000) / 30_000));
+    // The step before this one is good until this one ends, unless that would come on its way.
+    this.step = Math.max(this.step + 1, Math.floor((Date.now() + 10_000) / 30_000) - 1);
     while (this.step > now() + 1) await sleep(200);
     return generate({ secret: this.totpSecret, epoch: this.step * 30 });
   }
