@@ -478,8 +478,10 @@ describe('18.6: making things happen in the sandbox', () => {
   lanes(
     [
       ['pays a part, and the rest', payParts],
-      ...triggers('payment.settled', 'payment.aml_screened', 'refund.cancelled', 'conversion.completed'),
-      ...triggers('conversion.cancelled', 'conversion.processing', 'conversion.failed'),
+      ...triggers('payment.settled', 'payment.aml_screened', 'refund.cancelled'),
+    ],
+    [
+      ...triggers('conversion.completed', 'conversion.cancelled', 'conversion.processing', 'conversion.failed'),
       ['puts back what it changed to bring conversions about', putBack],
     ],
     [
