@@ -1,5 +1,9 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { AxeBuilder } from '@axe-core/playwright';
+import type { RunOptions } from 'axe-core';
 import type { Page } from 'playwright-core';
+import { root } from '../../sandbox/paths';
 
 const rules = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'];
 
@@ -13,15 +17,32 @@ export async function violationsOf(page: Page, ...more: readonly string[]): Prom
 const ofColours = ['color-contrast', 'link-in-text-block'];
 /** The same without the rules of colours, which take most of the time on a long page: `faintTextOf` has them. */
 export const violationsButOfColours = (page: Page, ...more: readonly string[]): Promise<string[]> =>
+  violationsBut(ofColours, page, more);
+/** The same without the sizes of what is pressed, which are compared each with all others. */
+export const violationsButOfLooks = (page: Page, ...more: readonly string[]): Promise<string[]> =>
+  violationsBut([...ofColours, 'target-size'], page, more);
+
+const violationsBut = (without: readonly string[], page: Page, more: readonly string[]): Promise<string[]> =>
   found(page, {
     runOnly: { type: 'tag', values: [...rules, ...more] },
-    rules: Object.fromEntries(ofColours.map((rule) => [rule, { enabled: false }])),
+    rules: Object.fromEntries(without.map((rule) => [rule, { enabled: false }])),
   });
 
 /** Marks one text of each look that is not in `known`, and answers the new looks. A look is all that the rules of
  *  colours judge by: colour, size, weight, kind of element, what it stands in, and the colours behind it. */
 const markLooks = (known: readonly string[]): string => `((known) => {
   const seen = new Set(known);
+  const nothing = ['rgba(0, 0, 0, 0)', 'none', '1'];
+  const grounds = new Map();
+  const groundOf = (one) => {
+    if (!one) return '';
+    if (!grounds.has(one)) {
+      const { backgroundColor, backgroundImage, opacity } = getComputedStyle(one);
+      const own = [backgroundColor, backgroundImage, opacity].filter((value) => !nothing.includes(value));
+      grounds.set(one, [...own, groundOf(one.parentElement)].join());
+    }
+    return grounds.get(one);
+  };
   for (const one of document.querySelectorAll('body *')) {
     one.removeAttribute('data-look');
     const isField = one.matches('input, select, textarea');
@@ -32,11 +53,7 @@ const markLooks = (known: readonly string[]): string => `((known) => {
     const look = [color, fontSize, fontWeight, one.localName, textDecorationLine];
     look.push(around.localName, getComputedStyle(around).color);
     if (one.closest('[disabled], [aria-disabled=true]')) look.push('disabled'); // of which nothing is asked
-    for (let behind = one; behind; behind = behind.parentElement) {
-      const { backgroundColor, backgroundImage, opacity } = getComputedStyle(behind);
-      if (backgroundColor !== 'rgba(0, 0, 0, 0)') look.push(backgroundColor);
-      look.push(...[backgroundImage, opacity].filter((value) => value !== 'none' && value !== '1'));
-    }
+    look.push(groundOf(one));
     const name = look.join();
     if (!seen.has(name)) one.setAttribute('data-look', '');
     seen.add(name);
@@ -49,28 +66,37 @@ const judged = new Set<string>();
 export async function faintTextOf(page: Page): Promise<string[]> {
   const fresh = await page.evaluate<string[]>(markLooks([...judged]));
   if (!fresh.length) return [];
-  const faint = await found(page, { runOnly: { type: 'rule', values: ofColours } }, ['[data-look]']);
+  const faint = await found(page, { runOnly: { type: 'rule', values: [...ofColours] } }, ['[data-look]']);
   if (!faint.length) for (const look of fresh) judged.add(look);
   return faint;
 }
 
 /** `within`: what is looked at, by selectors; without them the whole page. */
-async function found(
-  page: Page,
-  options: Parameters<AxeBuilder['options']>[0],
-  within: readonly string[] = [],
-): Promise<string[]> {
-  // One frame is looked at in its own page, three times as fast as by a page that gathers the results of many.
-  const isAlone = page.frames().length === 1;
-  // The builder puts the whole of axe into a page at each look, which takes longer than the look.
-  const isThere = isAlone && (await page.evaluate<boolean>('"axe" in window'));
-  const builder = new AxeBuilder({ page, ...(isThere ? { axeSource: ';' } : {}) });
-  for (const selector of within) builder.include(selector);
-  const { violations } = await builder
-    .options({ ...options, resultTypes: ['violations'] }) // nothing is told in detail of what is right
-    .setLegacyMode(isAlone)
-    .analyze();
-  return violations.map(({ id, nodes }) =>
-    [id, ...nodes.map(({ html, target }) => `${String(target)} ${html}`)].join(' '),
-  );
+async function found(page: Page, options: RunOptions, within: readonly string[] = []): Promise<string[]> {
+  // Nothing is told in detail of what is right.
+  const asked: RunOptions = { ...options, resultTypes: ['violations'] };
+  return page.frames().length > 1 ? inFrames(page, asked, within) : inOne(page, asked, within);
 }
+
+const source = readFileSync(join(root, 'node_modules', 'axe-core', 'axe.min.js'), 'utf8');
+/** A page without frames. The library that gathers the results of frames takes longer than the look itself. */
+async function inOne(page: Page, options: RunOptions, within: readonly string[]): Promise<string[]> {
+  if (!(await page.evaluate<boolean>('"axe" in window'))) await page.evaluate(source);
+  const context = within.length ? JSON.stringify({ include: within.map((selector) => [selector]) }) : 'document';
+  const told = await page.evaluate<Violation[]>(
+    `axe.run(${context}, ${JSON.stringify(options)}).then(({ violations }) =>
+       violations.map(({ id, nodes }) => ({ id, nodes: nodes.map(({ html, target }) => ({ html, target })) })))`,
+  );
+  return told.map(asText);
+}
+
+async function inFrames(page: Page, options: RunOptions, within: readonly string[]): Promise<string[]> {
+  const builder = new AxeBuilder({ page }).options(options);
+  for (const selector of within) builder.include(selector);
+  const { violations } = await builder.analyze();
+  return violations.map(asText);
+}
+
+type Violation = Readonly<{ id: string; nodes: ReadonlyArray<Readonly<{ html: string; target: unknown }>> }>;
+const asText = ({ id, nodes }: Violation): string =>
+  [id, ...nodes.map(({ html, target }) => `${String(target)} ${html}`)].join(' ');
