@@ -1,4 +1,4 @@
-import { assetOf, networkOf } from '../chains/assets';
+import { assetOf, networkOf, type EvmNetwork } from '../chains/assets';
 import { batchWork, costUnits, gasFor, gasOfTransfer, nativeCost, sweepWork, workOf } from '../chains/costs';
 import { feeLimits, limitsFor } from '../txmanager/fee-limits';
 import { compare, fit, fromUnits, isPositive, subtract, times, toUnits } from '../money';
@@ -53,98 +53,114 @@ export function sweepCost(currency: string, deposits: number, unitPrice: string,
  *  they are worth. External custody sends the net, fixed now, to the merchant's address and the rest to us. Invariants:
  *  3 row 15. */
 export function planSweep(input: SweepInput): PlannedIntent[] | null {
-  const network = networkOf(input.currency);
-  const asset = assetOf(input.currency);
-  const native = assetOf(network.native);
   const total = input.sources.reduce((sum, source) => subtract(sum, `-${source.amount}`), '0');
-  const unitsOf = (amount: string): string => toUnits(fit(amount, asset.decimals, 'down'), asset.decimals).toString();
-  const price = fit(input.unitPrice, 0, 'up');
-  const costIn = (work: bigint): string =>
-    times(
-      fromUnits(BigInt(price) * work, native.decimals),
-      asset.contract === null ? '1' : input.nativeRate,
-      asset.decimals,
-      'up',
-    );
   const external =
     input.custody === 'external' ? splitPaid(total, input.currency, input.feeBps, input.networkFee) : null;
+  const network = networkOf(input.currency);
+  return network.kind === 'utxo' ? planCoins(input, total, external) : planAccounts(input, network, external);
+}
 
-  if (network.kind === 'utxo') {
-    const outputs: PlannedOutput[] = external
-      ? [
-          { address: input.settlementAddress, units: unitsOf(external.net) },
-          { address: input.feeAddress, units: null },
-        ]
-      : [{ address: input.settlementAddress, units: null }];
-    const count = input.sources.reduce((sum, source) => sum + source.depositIds.length, 0);
-    const work = workOf({ currency: input.currency, inputs: count, outputs: outputs.length });
-    const cost = nativeCost(input.currency, input.unitPrice, work);
-    const room = external ? external.fee : total;
-    if (compare(room, cost) <= 0) return null;
-    const from = input.sources[0];
-    if (!from) return null;
-    return [
-      {
-        kind: 'sweep',
-        currency: input.currency,
-        from: from.address,
-        outputs,
-        depositIds: input.sources.flatMap((source) => source.depositIds),
-        ...feeLimits(network.id, input.unitPrice, work),
-      },
-    ];
-  }
+/** With custody external what the merchant's address gets, and what is ours. */
+type External = ReturnType<typeof splitPaid> | null;
 
-  const isNative = asset.contract === null;
+/** `amount` in base units of the currency, rounded down. */
+function unitsOf(currency: string, amount: string): string {
+  const { decimals } = assetOf(currency);
+  return toUnits(fit(amount, decimals, 'down'), decimals).toString();
+}
+
+/** One transaction for the coins of all sources; what it costs is taken from them, or from our part. */
+function planCoins(input: SweepInput, total: string, external: External): PlannedIntent[] | null {
+  const { currency, sources, settlementAddress } = input;
+  const outputs: PlannedOutput[] = external
+    ? [
+        { address: settlementAddress, units: unitsOf(currency, external.net) },
+        { address: input.feeAddress, units: null },
+      ]
+    : [{ address: settlementAddress, units: null }];
+  const count = sources.reduce((sum, source) => sum + source.depositIds.length, 0);
+  const work = workOf({ currency, inputs: count, outputs: outputs.length });
+  const room = external ? external.fee : total;
+  if (compare(room, nativeCost(currency, input.unitPrice, work)) <= 0) return null;
+  const from = sources[0];
+  if (!from) return null;
+  return [
+    {
+      kind: 'sweep',
+      currency,
+      from: from.address,
+      outputs,
+      depositIds: sources.flatMap((source) => source.depositIds),
+      ...feeLimits(networkOf(currency).id, input.unitPrice, work),
+    },
+  ];
+}
+
+/** Transactions from each address, those of tokens after the gas for them. */
+function planAccounts(input: SweepInput, network: EvmNetwork, external: External): PlannedIntent[] | null {
   const { currency } = input;
+  const { contract, decimals } = assetOf(currency);
+  const isNative = contract === null;
+  const price = fit(input.unitPrice, 0, 'up');
+  const costIn = (work: bigint): string => {
+    const cost = fromUnits(BigInt(price) * work, assetOf(network.native).decimals);
+    return times(cost, isNative ? '1' : input.nativeRate, decimals, 'up');
+  };
   const one = workOf({ currency, inputs: 1, outputs: 1 });
   const toSettlement = external && input.settlementGas !== undefined ? input.settlementGas : one;
+  const fees = isNative ? costIn(toSettlement + one) : null;
   const intents: PlannedIntent[] = [];
   let netLeft = external ? (input.netLeft ?? external.net) : '0';
   for (const source of input.sources) {
-    const outputsOf: PlannedOutput[] = [];
-    if (!external)
-      outputsOf.push({ address: input.settlementAddress, units: isNative ? null : unitsOf(source.amount) });
-    else {
-      // Each address pays what it can towards the net first; what is left of it is our fee.
-      const keep = isNative ? costIn(toSettlement + one) : '0';
-      const spendable = subtract(source.amount, keep);
-      const toMerchant = compare(spendable, netLeft) < 0 ? spendable : netLeft;
-      netLeft = subtract(netLeft, toMerchant);
-      if (isPositive(toMerchant)) outputsOf.push({ address: input.settlementAddress, units: unitsOf(toMerchant) });
-      const rest = subtract(source.amount, toMerchant);
-      if (isNative ? compare(rest, costIn(toSettlement + one)) > 0 : isPositive(rest)) {
-        outputsOf.push({ address: input.feeAddress, units: isNative ? null : unitsOf(rest) });
-      }
-    }
-    const cost = costIn(isNative ? one : workOf({ currency, inputs: 1, outputs: outputsOf.length }));
+    let outputs: PlannedOutput[];
+    if (external) ({ outputs, netLeft } = shared(input, source, netLeft, fees));
+    else outputs = [{ address: input.settlementAddress, units: isNative ? null : unitsOf(currency, source.amount) }];
+    const cost = costIn(isNative ? one : workOf({ currency, inputs: 1, outputs: outputs.length }));
     if (compare(source.amount, cost) <= 0) return null;
-    let limits = feeLimits(network.id, price, gasOfTransfer(currency));
-    if (!isNative) {
-      const gas = gasFor(network, price, outputsOf.length);
-      limits = limitsFor(gas.maxUnitPrice, gasOfTransfer(currency));
+    const gas = isNative ? null : gasFor(network, price, outputs.length);
+    if (gas)
       intents.push({
         kind: 'gas',
-        currency: native.currency,
+        currency: network.native,
         from: input.gasAddress!,
         outputs: [{ address: source.address, units: gas.units }],
         depositIds: source.depositIds,
         ...feeLimits(network.id, price, network.gas.native),
       });
-    }
-    for (const output of outputsOf) {
+    const limits = gas
+      ? limitsFor(gas.maxUnitPrice, gasOfTransfer(currency))
+      : feeLimits(network.id, price, gasOfTransfer(currency));
+    for (const output of outputs)
       intents.push({
         kind: 'sweep',
-        currency: input.currency,
+        currency,
         from: source.address,
         outputs: [output],
         depositIds: source.depositIds,
         ...limits,
       });
-    }
   }
   if (external && isPositive(netLeft)) return null;
   return intents;
+}
+
+/** Custody external: each address pays what it can towards the net first; what is left of it is our fee. `fees`: what
+ *  two transactions of the chain's own coin cost, which stays for them; null for a token. */
+function shared(
+  input: SweepInput,
+  source: SweepSource,
+  netLeft: string,
+  fees: string | null,
+): Readonly<{ outputs: PlannedOutput[]; netLeft: string }> {
+  const { currency, settlementAddress, feeAddress } = input;
+  const spendable = subtract(source.amount, fees ?? '0');
+  const toMerchant = compare(spendable, netLeft) < 0 ? spendable : netLeft;
+  const outputs: PlannedOutput[] = [];
+  if (isPositive(toMerchant)) outputs.push({ address: settlementAddress, units: unitsOf(currency, toMerchant) });
+  const rest = subtract(source.amount, toMerchant);
+  if (compare(rest, fees ?? '0') > 0)
+    outputs.push({ address: feeAddress, units: fees === null ? unitsOf(currency, rest) : null });
+  return { outputs, netLeft: subtract(netLeft, toMerchant) };
 }
 
 /** A sweep, or its gas, for deposits that are gone. `signed`: how many transactions of it are. */
