@@ -1,6 +1,6 @@
 import type { EntityManager } from 'typeorm';
 import { assetOf, isToken, networkOf } from '../domain/chains/assets';
-import { externalSweepJournal, settleJournal, sweepJournal } from '../domain/ledger/ledger';
+import { externalSweepJournal, settleJournal, sweepJournal, type Journal } from '../domain/ledger/ledger';
 import { add, compare, fit, fromUnits } from '../domain/money';
 import { valueOf } from '../domain/payments/payable';
 import type { PaymentRow } from '../domain/payments/payment';
@@ -19,41 +19,19 @@ import { sweepRest } from './sweep-again';
 type Swept = Readonly<{ intent: PaymentIntent; attempt: AttemptRow; feeUnits: bigint }>;
 
 /** SWEEP_QUEUED → SETTLED when every sweep of its deposits is final: fee re-run on what moving them cost, J2 and J3 (or
- *  J3x), stamped figures and the event, all in the caller's transaction. null while something is still under way. The
- *  network fee is what the chain took; with custody external the provision, because the net was fixed when the sweep
- *  was planned; and of a merchant's first batch of tokens the provision at the most. Row 17; Contract: 2.2, fee rules
- *  3–5. */
+ *  J3x), stamped figures and the event, all in the caller's transaction. null while something is still under way.
+ *  Row 17; Contract: 2.2, fee rules 3–5. */
 export async function settleIfSwept(tx: EntityManager, payment: PaymentRow): Promise<PaymentRow | null> {
   const currency = payment.currency!;
-  const { decimals } = assetOf(currency);
-  const native = networkOf(currency).native;
-  const nativeDecimals = assetOf(native).decimals;
   const deposits = await unsettledDeposits(tx, payment.id);
   const ids = deposits.map((deposit) => deposit.id);
-  const intents = (await intentsOf(tx, payment.id)).filter(
-    (intent) => intent.deposit_ids.every((id) => ids.includes(id)) && intent.status !== 'dead',
-  );
-  const sweeps = intents.filter((intent) => intent.kind === 'sweep');
-  const isCovered = ids.length > 0 && ids.every((id) => sweeps.some((intent) => intent.deposit_ids.includes(id)));
-  if (!isCovered || intents.some((intent) => intent.status !== 'final')) return null;
-
-  const done: Swept[] = [];
-  for (const intent of intents) {
-    const attempt = (await attemptsOf(tx, intent.id)).find((candidate) => candidate.status === 'final');
-    const fee = intent.share ? intent.share.fee_units : attempt?.fee_units;
-    if (!attempt?.success || fee === null || fee === undefined) return null;
-    done.push({ intent, attempt, feeUnits: BigInt(fee) });
-  }
+  const done = await finalSweeps(tx, payment, ids);
+  if (!done) return null;
   if (networkOf(currency).kind === 'account' && (await sweepRest(tx, payment, deposits, done))) return null;
-  const paid = fit(add('0', ...deposits.map((deposit) => deposit.amount)), decimals, 'down');
-  const chainFees = done.reduce((sum, { feeUnits }) => sum + feeUnits, 0n);
-  const provision = payment.network_fee_amount!;
-  const isExternal = payment.custody === 'external';
-  const taken = feeIn(currency, chainFees, payment.native_rate!);
-  const network =
-    isExternal || (compare(taken, provision) > 0 && (await makesDelegate(tx, payment, done))) ? provision : taken;
-  const split = splitPaid(paid, currency, payment.fee_bps, network);
 
+  const paid = fit(add('0', ...deposits.map((deposit) => deposit.amount)), assetOf(currency).decimals, 'down');
+  const chainFees = done.reduce((sum, { feeUnits }) => sum + feeUnits, 0n);
+  const split = splitPaid(paid, currency, payment.fee_bps, await networkFee(tx, payment, done, chainFees));
   const value = valueOf(deposits.map(ratedOf));
   const fiat = { fiatCurrency: payment.fiat_currency, fiatRate: rateOf(payment, value, paid) };
 
@@ -85,41 +63,79 @@ export async function settleIfSwept(tx: EntityManager, payment: PaymentRow): Pro
       ...fiat,
     }),
   );
-  for (const { intent, attempt, feeUnits } of done) {
-    if (intent.kind !== 'sweep') continue;
-    const isTokenBatch = intent.share !== null && currency !== native;
-    const sent = intent.share
-      ? sentOfShare(intent.share, isTokenBatch ? 0n : feeUnits)
-      : sentBy(attempt, payment.settlement_address!);
-    const amount = (units: bigint): string => fromUnits(units, decimals);
-    const common = {
-      ref: intent.share ? `${intent.id}/${payment.id}` : intent.id,
-      currency,
-      native,
-      chainFee: fromUnits(feeUnits, nativeDecimals),
-    };
-    await ensure(
-      tx,
-      isExternal
-        ? externalSweepJournal({
-            ...common,
-            merchantId: payment.merchant_id,
-            paymentId: payment.id,
-            net: amount(sent.toMerchant),
-            feePart: amount(sent.rest),
-            details: { txId: attempt.tx_id, ...fiat },
-          })
-        : sweepJournal({
-            ...common,
-            ...(isTokenBatch ? { feeFrom: 'A:gas' as const } : {}),
-            moved: amount(sent.toMerchant + sent.rest),
-          }),
-    );
-  }
+  for (const swept of done) if (swept.intent.kind === 'sweep') await ensure(tx, journalOf(payment, swept, fiat));
   await setAllocation(tx, ids, 'settled');
   await announce(tx, payment, moved, ['payment.settled']);
   await failPoint('settle.beforeCommit');
   return moved;
+}
+
+/** What moved these deposits; null while one of them is not swept, or anything of theirs is not final. */
+async function finalSweeps(tx: EntityManager, payment: PaymentRow, ids: readonly string[]): Promise<Swept[] | null> {
+  const intents = (await intentsOf(tx, payment.id)).filter(
+    (intent) => intent.deposit_ids.every((id) => ids.includes(id)) && intent.status !== 'dead',
+  );
+  const sweeps = intents.filter((intent) => intent.kind === 'sweep');
+  const isCovered = ids.length > 0 && ids.every((id) => sweeps.some((intent) => intent.deposit_ids.includes(id)));
+  if (!isCovered || intents.some((intent) => intent.status !== 'final')) return null;
+
+  const done: Swept[] = [];
+  for (const intent of intents) {
+    const attempt = (await attemptsOf(tx, intent.id)).find((candidate) => candidate.status === 'final');
+    const fee = intent.share ? intent.share.fee_units : attempt?.fee_units;
+    if (!attempt?.success || fee === null || fee === undefined) return null;
+    done.push({ intent, attempt, feeUnits: BigInt(fee) });
+  }
+  return done;
+}
+
+/** The network fee in the payment's currency: what the chain took; with custody external the provision, because the net
+ *  was fixed when the sweep was planned; and of a merchant's first batch of tokens the provision at the most. */
+async function networkFee(
+  tx: EntityManager,
+  payment: PaymentRow,
+  done: readonly Swept[],
+  chainFees: bigint,
+): Promise<string> {
+  const provision = payment.network_fee_amount!;
+  if (payment.custody === 'external') return provision;
+  const taken = feeIn(payment.currency!, chainFees, payment.native_rate!);
+  return compare(taken, provision) > 0 && (await makesDelegate(tx, payment, done)) ? provision : taken;
+}
+
+/** How a sweep of the payment is booked. */
+function journalOf(
+  payment: PaymentRow,
+  { intent, attempt, feeUnits }: Swept,
+  fiat: Readonly<{ fiatCurrency: string; fiatRate: string | null }>,
+): Journal {
+  const currency = payment.currency!;
+  const { decimals } = assetOf(currency);
+  const { native } = networkOf(currency);
+  const isTokenBatch = intent.share !== null && currency !== native;
+  const sent = intent.share
+    ? sentOfShare(intent.share, isTokenBatch ? 0n : feeUnits)
+    : sentBy(attempt, payment.settlement_address!);
+  const common = {
+    ref: intent.share ? `${intent.id}/${payment.id}` : intent.id,
+    currency,
+    native,
+    chainFee: fromUnits(feeUnits, assetOf(native).decimals),
+  };
+  if (payment.custody === 'external')
+    return externalSweepJournal({
+      ...common,
+      merchantId: payment.merchant_id,
+      paymentId: payment.id,
+      net: fromUnits(sent.toMerchant, decimals),
+      feePart: fromUnits(sent.rest, decimals),
+      details: { txId: attempt.tx_id, ...fiat },
+    });
+  return sweepJournal({
+    ...common,
+    ...(isTokenBatch ? { feeFrom: 'A:gas' as const } : {}),
+    moved: fromUnits(sent.toMerchant + sent.rest, decimals),
+  });
 }
 
 /** The first batch of tokens to an address also makes a contract that all later ones use: what that costs is the
