@@ -1,6 +1,13 @@
 import { Client, Connection } from '@temporalio/client';
 import { temporal } from '@temporalio/proto';
-import { DefaultLogger, NativeConnection, Runtime, Worker, type WorkerOptions } from '@temporalio/worker';
+import {
+  DefaultLogger,
+  NativeConnection,
+  Runtime,
+  Worker,
+  type TelemetryOptions,
+  type WorkerOptions,
+} from '@temporalio/worker';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import pino, { type Logger } from 'pino';
@@ -30,33 +37,72 @@ export type Process = Readonly<{
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
+type Role = 'payments' | 'chain' | 'signer';
+
 /** Starts a worker process: configuration, log, database, Temporal, health; then the workers that `assemble` makes,
  *  until SIGTERM, which drains them. Ends with 1 on a configuration that cannot run. `withoutTemporal` starts what
  *  works while Temporal is away. */
 export async function runProcess(
-  role: 'payments' | 'chain' | 'signer',
+  role: Role,
   assemble: (process: Process) => Promise<WorkerOptions[]>,
   withoutTemporal: (process: Omit<Process, 'connection' | 'client'>) => void = () => undefined,
 ): Promise<void> {
-  let config: Config;
+  const config = configOf(role);
+  const log = pino({ level: config.LOG_LEVEL, base: { role }, redact: ['*.seed', '*.secret', '*.authorization'] });
+  process.on('unhandledRejection', (error) => log.error({ err: error }, 'Unhandled rejection'));
+  const ofTemporal = config.METRICS_PORT ? await temporalMetrics(role) : undefined;
+  installRuntime(log, ofTemporal?.telemetry);
+
+  const db = await databaseOf(config, role, log);
+  const stops: Array<() => void | Promise<void>> = [];
+  const onStop = (action: () => void | Promise<void>): void => void stops.push(action);
+  const more: MoreMetrics[] = [];
+  const onMetrics = (one: MoreMetrics): void => void more.push(one);
+  withoutTemporal({ config, log, db, onStop, onMetrics });
+  const { connection, client } = await temporalOf(config, log);
+
+  const assembled = await assemble({ config, log, db, connection, client, onStop, onMetrics }).catch((error: Error) => {
+    log.fatal({ error: error.message }, 'The worker cannot start');
+    process.exit(1);
+  });
+  const workers = await Promise.all(assembled.map((worker) => created(worker, connection, config.TEMPORAL_NAMESPACE)));
+  const internal = ofTemporal
+    ? await serveMetrics({ config, role, db, log, temporal: ofTemporal.text, more })
+    : undefined;
+  const code = await runUntilTold(workers, log);
+  for (const action of stops) await action();
+  await internal?.close();
+  await client.connection.close();
+  await connection.close();
+  await db.destroy();
+  log.info({}, 'Stopped');
+  process.exit(code);
+}
+
+/** The configuration of this process; one that cannot run ends it with 1. */
+function configOf(role: Role): Config {
   try {
-    config = parseConfig(process.env, (path) => readFileSync(path, 'utf8'), role);
+    return parseConfig(process.env, (path) => readFileSync(path, 'utf8'), role);
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     console.error(error.message);
     process.exit(1);
   }
-  const log = pino({ level: config.LOG_LEVEL, base: { role }, redact: ['*.seed', '*.secret', '*.authorization'] });
-  process.on('unhandledRejection', (error) => log.error({ err: error }, 'Unhandled rejection'));
-  const ofTemporal = config.METRICS_PORT ? await temporalMetrics(role) : undefined;
+}
+
+/** Before anything of the SDK runs: its log lines are ours, and signals are for us. */
+function installRuntime(log: Logger, telemetry: TelemetryOptions | undefined): void {
   Runtime.install({
-    telemetryOptions: ofTemporal?.telemetry,
+    telemetryOptions: telemetry,
     logger: new DefaultLogger('WARN', ({ level, message, meta }) =>
       log.warn({ temporal: level, ...safe(meta) }, message),
     ),
     shutdownSignals: [],
   });
+}
 
+/** The database, waited for. One of another mode ends the process with 1. */
+async function databaseOf(config: Config, role: Role, log: Logger): Promise<DataSource> {
   const db = createDataSource(config.DATABASE_URL, {
     pool: config.DATABASE_POOL,
     name: `worker-${role}`,
@@ -69,11 +115,11 @@ export async function runProcess(
     process.exit(1);
   }
   armFailPoints({ enabled: config.FAIL_POINTS, db });
-  const stops: Array<() => void | Promise<void>> = [];
-  const onStop = (action: () => void | Promise<void>): void => void stops.push(action);
-  const more: MoreMetrics[] = [];
-  const onMetrics = (one: MoreMetrics): void => void more.push(one);
-  withoutTemporal({ config, log, db, onStop, onMetrics });
+  return db;
+}
+
+/** Temporal, waited for, with the search attributes of our workflows. */
+async function temporalOf(config: Config, log: Logger): Promise<Pick<Process, 'connection' | 'client'>> {
   const options = {
     address: config.TEMPORAL_ADDRESS,
     tls: config.TEMPORAL_TLS || undefined,
@@ -85,28 +131,22 @@ export async function runProcess(
     namespace: config.TEMPORAL_NAMESPACE,
   });
   await patiently(log, 'Temporal search attributes', () => registerSearchAttributes(client));
+  return { connection, client };
+}
 
-  const assembled = await assemble({ config, log, db, connection, client, onStop, onMetrics }).catch((error: Error) => {
-    log.fatal({ error: error.message }, 'The worker cannot start');
-    process.exit(1);
+const created = (worker: WorkerOptions, connection: NativeConnection, namespace: string): Promise<Worker> =>
+  Worker.create({
+    connection,
+    namespace,
+    stickyQueueScheduleToStartTimeout: '1s',
+    shutdownGraceTime: '5s',
+    shutdownForceTime: '15s',
+    interceptors: { activity: [heartbeat, translateFailures] },
+    ...worker,
   });
-  const workers = await Promise.all(
-    assembled.map((worker) =>
-      Worker.create({
-        connection,
-        namespace: config.TEMPORAL_NAMESPACE,
-        stickyQueueScheduleToStartTimeout: '1s',
-        shutdownGraceTime: '5s',
-        shutdownForceTime: '15s',
-        interceptors: { activity: [heartbeat, translateFailures] },
-        ...worker,
-      }),
-    ),
-  );
-  const internal = ofTemporal
-    ? await serveMetrics({ config, role, db, log, temporal: ofTemporal.text, more })
-    : undefined;
 
+/** Runs the workers until a signal drains them, or one fails. Resolves to the code that the process ends with. */
+async function runUntilTold(workers: readonly Worker[], log: Logger): Promise<number> {
   let stopping = false;
   const stop = (signal: string): void => {
     if (stopping) return;
@@ -116,21 +156,14 @@ export async function runProcess(
   };
   process.on('SIGTERM', () => stop('SIGTERM'));
   process.on('SIGINT', () => stop('SIGINT'));
-  log.info({ queues: assembled.map((worker) => worker.taskQueue) }, 'Ready');
-  let code = 0;
+  log.info({ queues: workers.map((worker) => worker.options.taskQueue) }, 'Ready');
   try {
     await Promise.all(workers.map((worker) => worker.run()));
+    return 0;
   } catch (error) {
     log.error({ err: error }, 'A worker has failed');
-    code = 1;
+    return 1;
   }
-  for (const action of stops) await action();
-  await internal?.close();
-  await client.connection.close();
-  await connection.close();
-  await db.destroy();
-  log.info({}, 'Stopped');
-  process.exit(code);
 }
 
 /** What the SDK attaches to its log lines may hold functions and big integers. */
