@@ -48,16 +48,45 @@ const anyHost = /^\/(healthz|readyz)$/;
 export function createApp(routes: readonly Route[], deps: ApiDeps): Koa {
   const app = new Koa();
   const tracks = new WeakMap<Context, Track>();
+  const trackOf = (ctx: Context): Track => tracks.get(ctx)!;
   const isOurHost = hostCheck(deps.config);
+
+  // Nothing below may throw past this; Koa's own error page would tell a message.
+  app.use(tracked(deps, tracks));
+  app.use(securityHeaders());
+  app.use(async (ctx, next) => {
+    if (!isOurHost(ctx.req.headers.host) && !anyHost.test(ctx.path)) throw new DomainError('UNKNOWN_HOST');
+    await next();
+  });
+  app.use(dashboardCors(deps.config));
+  app.use(dashboardFiles(loadDashboard(deps.config)));
+  app.use(docsFiles(loadDocs()));
+
+  const router = new Router();
+  for (const route of routes.filter(({ mode = deps.config.MODE }) => mode === deps.config.MODE)) {
+    const path = route.path.replaceAll(/\{(\w+)\}/g, ':$1');
+    router[route.method](path, handler(route, deps, trackOf));
+    if (route.pages) router.options(path, permission(route, deps, trackOf));
+  }
+  app.use(router.routes());
+  app.use(otherMethods(router));
+
+  app.on('error', (error: Error & { code?: string }) => {
+    // The caller hung up: nobody is left to be told.
+    if (error.code !== 'EPIPE' && error.code !== 'ECONNRESET') deps.logger.error({ err: error }, 'Answer not sent');
+  });
+  return app;
+}
+
+/** Notes each request in `tracks`, the metrics and the log, and turns what is thrown below it into a refusal. */
+function tracked(deps: ApiDeps, tracks: WeakMap<Context, Track>): Koa.Middleware {
   const forwarding = {
     proxyCount: deps.config.PROXY_COUNT,
     checkoutIps: deps.config.CHECKOUT_IPS.split(',')
       .map((entry) => entry.trim())
       .filter(Boolean),
   };
-
-  // Nothing below may throw past this; Koa's own error page would tell a message.
-  app.use(async (ctx, next) => {
+  return async (ctx, next) => {
     const startedAt = new Date();
     const started = performance.now();
     const track: Track = {
@@ -72,13 +101,13 @@ export function createApp(routes: readonly Route[], deps: ApiDeps): Koa {
     try {
       await next();
     } catch (error) {
-      refuse(ctx, track, error);
+      refuse(ctx, track, error, deps);
     }
     const isLast = deps.lifecycle.isDraining || !ctx.req.complete;
     if (ctx.respond !== false && isLast) ctx.set('Connection', 'close');
     const seconds = (performance.now() - started) / 1000;
     deps.metrics.note({ method: ctx.method, route: track.route, status: ctx.status, seconds });
-    noteRequest(ctx, track, startedAt, seconds);
+    noteRequest(ctx, track, startedAt, seconds, deps);
     deps.logger.info(
       {
         requestId: track.requestId,
@@ -92,67 +121,42 @@ export function createApp(routes: readonly Route[], deps: ApiDeps): Koa {
       },
       'request',
     );
-  });
+  };
+}
 
-  /** Queues a row for the merchant, which is written later. */
-  function noteRequest(ctx: Context, track: Track, startedAt: Date, seconds: number): void {
-    if (!track.keyed) return;
-    const { requestId, ip, errorCode = null } = track;
-    const { method, status } = ctx;
-    const row = requestRow(track.keyed, { method, status, errorCode, requestId, ip, startedAt, seconds });
-    if (row) deps.requestLog.add(row);
-  }
+/** Queues a row for the merchant, which is written later. */
+function noteRequest(ctx: Context, track: Track, startedAt: Date, seconds: number, deps: ApiDeps): void {
+  if (!track.keyed) return;
+  const { requestId, ip, errorCode = null } = track;
+  const { method, status } = ctx;
+  const row = requestRow(track.keyed, { method, status, errorCode, requestId, ip, startedAt, seconds });
+  if (row) deps.requestLog.add(row);
+}
 
-  function refuse(ctx: Context, track: Track, error: unknown): void {
-    const response = errorResponse(error, track.envelope, track.requestId);
-    track.errorCode = response.told;
-    if (response.isOurs)
-      deps.logger[response.status === 500 ? 'error' : 'warn'](
-        { err: error, requestId: track.requestId, route: track.route, merchantId: track.merchantId },
-        response.code,
-      );
-    ctx.status = response.status;
-    ctx.set(response.headers);
-    ctx.body = response.body;
-  }
+function refuse(ctx: Context, track: Track, error: unknown, deps: ApiDeps): void {
+  const response = errorResponse(error, track.envelope, track.requestId);
+  track.errorCode = response.told;
+  if (response.isOurs)
+    deps.logger[response.status === 500 ? 'error' : 'warn'](
+      { err: error, requestId: track.requestId, route: track.route, merchantId: track.merchantId },
+      response.code,
+    );
+  ctx.status = response.status;
+  ctx.set(response.headers);
+  ctx.body = response.body;
+}
 
-  app.use(securityHeaders());
-  app.use(async (ctx, next) => {
-    if (!isOurHost(ctx.req.headers.host) && !anyHost.test(ctx.path)) throw new DomainError('UNKNOWN_HOST');
-    await next();
-  });
-  app.use(dashboardCors(deps.config));
-  app.use(dashboardFiles(loadDashboard(deps.config)));
-  app.use(docsFiles(loadDocs()));
-
-  const router = new Router();
-  for (const route of routes.filter(({ mode = deps.config.MODE }) => mode === deps.config.MODE)) {
-    const handle = handler(route, deps, (ctx) => tracks.get(ctx)!);
-    const path = route.path.replaceAll(/\{(\w+)\}/g, ':$1');
-    router[route.method](path, handle);
-    if (route.pages)
-      router.options(
-        path,
-        permission(route, deps, (ctx) => tracks.get(ctx)!),
-      );
-  }
-  app.use(router.routes());
-
-  app.use((ctx) => {
+/** What no route has answered: a path that has none, or another method. */
+const otherMethods =
+  (router: Router): Koa.Middleware =>
+  (ctx) => {
     const allowed = new Set(router.match(ctx.path, ctx.method).path.flatMap((layer) => layer.methods));
     if (allowed.size === 0) throw new DomainError('NOT_FOUND');
     allowed.add('OPTIONS');
     ctx.set('Allow', [...allowed].sort().join(', '));
     if (ctx.method !== 'OPTIONS') throw new DomainError('METHOD_NOT_ALLOWED');
     ctx.status = 204;
-  });
-
-  app.on('error', (error: Error & { code?: string }) => {
-    // The caller hung up: nobody is left to be told.
-    if (error.code !== 'EPIPE' && error.code !== 'ECONNRESET') deps.logger.error({ err: error }, 'Answer not sent');
-  });
-  return app;
-}
+  };
 
 /** What a browser asks before a page of another host may call `route`. */
 function permission(route: Route, deps: ApiDeps, trackOf: (ctx: Context) => Track) {
