@@ -1,5 +1,5 @@
 import { appendFileSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
-import { createServer, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import PostalMime from 'postal-mime';
 import { SMTPServer } from 'smtp-server';
@@ -61,43 +61,8 @@ export async function startMail(options: MailOptions): Promise<Part & { smtpUrl:
   let page: Server | undefined;
   const start = async (): Promise<void> => {
     if (smtp) return;
-    const catcher = new SMTPServer({
-      authOptional: true,
-      disabledCommands: ['STARTTLS'],
-      onData: (stream, session, done) => {
-        const parts: Buffer[] = [];
-        stream.on('data', (part: Buffer) => parts.push(part));
-        stream.on('end', () => {
-          keep(
-            Buffer.concat(parts),
-            session.envelope.rcptTo.map(({ address }) => address),
-          ).then(
-            () => done(),
-            (error: Error) => done(error),
-          );
-        });
-      },
-    });
-    catcher.on('error', () => {}); // a client that hung up; the catcher goes on
-    const server = createServer((request, response) => {
-      const { pathname, searchParams } = new URL(request.url ?? '/', 'http://mail');
-      const to = searchParams.get('to');
-      const newest = messages
-        .filter((mail) => !to || mail.to.includes(to))
-        .slice(-shown)
-        .reverse();
-      if (pathname === '/messages.json') {
-        response.setHeader('content-type', 'application/json').end(JSON.stringify(newest));
-      } else if (pathname === '/') {
-        response
-          .setHeader('content-security-policy', "default-src 'none'; style-src 'unsafe-inline'")
-          .setHeader('content-type', 'text/html; charset=utf-8')
-          .end(pageOf(newest));
-      } else {
-        response.statusCode = 404;
-        response.end();
-      }
-    });
+    const catcher = catcherOf(keep);
+    const server = createServer((request, response) => answer(messages, request, response));
     await new Promise<void>((resolve, reject) => {
       catcher.server.once('error', reject);
       catcher.listen(smtpPort, '127.0.0.1', resolve);
@@ -123,6 +88,50 @@ export async function startMail(options: MailOptions): Promise<Part & { smtpUrl:
     stop,
     kill9: stop, // it lives in our own process: to its clients it is gone all the same
   };
+}
+
+/** Takes every mail, and acknowledges what `keep` has kept. */
+function catcherOf(keep: (raw: Buffer, to: string[]) => Promise<void>): SMTPServer {
+  const catcher = new SMTPServer({
+    authOptional: true,
+    disabledCommands: ['STARTTLS'],
+    onData: (stream, session, done) => {
+      const parts: Buffer[] = [];
+      stream.on('data', (part: Buffer) => parts.push(part));
+      stream.on('end', () => {
+        keep(
+          Buffer.concat(parts),
+          session.envelope.rcptTo.map(({ address }) => address),
+        ).then(
+          () => done(),
+          (error: Error) => done(error),
+        );
+      });
+    },
+  });
+  catcher.on('error', () => {}); // a client that hung up; the catcher goes on
+  return catcher;
+}
+
+/** The newest messages, as a page or as JSON. */
+function answer(messages: readonly CaughtMail[], request: IncomingMessage, response: ServerResponse): void {
+  const { pathname, searchParams } = new URL(request.url ?? '/', 'http://mail');
+  const to = searchParams.get('to');
+  const newest = messages
+    .filter((mail) => !to || mail.to.includes(to))
+    .slice(-shown)
+    .reverse();
+  if (pathname === '/messages.json') {
+    response.setHeader('content-type', 'application/json').end(JSON.stringify(newest));
+  } else if (pathname === '/') {
+    response
+      .setHeader('content-security-policy', "default-src 'none'; style-src 'unsafe-inline'")
+      .setHeader('content-type', 'text/html; charset=utf-8')
+      .end(pageOf(newest));
+  } else {
+    response.statusCode = 404;
+    response.end();
+  }
 }
 
 const escape = (text: string): string =>
