@@ -341,8 +341,8 @@ const states = [
   ['desk', 'dark'],
 ] as const;
 
-/** What scrolls sideways, by its classes: on a desk the page may not, on a phone no part of it in its place either; text
- *  that is shown as it is may. */
+/** What scrolls sideways, by its classes: on a desk the page may not, on a phone no part of it in its place either;
+ *  text that is shown as it is may. */
 const sideways = {
   desk: `document.documentElement.scrollWidth > window.innerWidth ? ['the page'] : []`,
   phone: `[document.documentElement, ...document.querySelectorAll('body *:not(pre)')]
