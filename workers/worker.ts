@@ -54,6 +54,7 @@ export async function runProcess(
   installRuntime(log, ofTemporal?.telemetry);
 
   const db = await databaseOf(config, role, log);
+  armFailPoints({ enabled: config.FAIL_POINTS, db });
   const stops: Array<() => void | Promise<void>> = [];
   const onStop = (action: () => void | Promise<void>): void => void stops.push(action);
   const more: MoreMetrics[] = [];
@@ -114,7 +115,6 @@ async function databaseOf(config: Config, role: Role, log: Logger): Promise<Data
     console.error(ofMode);
     process.exit(1);
   }
-  armFailPoints({ enabled: config.FAIL_POINTS, db });
   return db;
 }
 

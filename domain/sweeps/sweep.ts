@@ -1,4 +1,4 @@
-import { assetOf, networkOf, type EvmNetwork } from '../chains/assets';
+import { assetOf, baseUnits, networkOf, type EvmNetwork } from '../chains/assets';
 import { batchWork, costUnits, gasFor, gasOfTransfer, nativeCost, sweepWork, workOf } from '../chains/costs';
 import { feeLimits, limitsFor } from '../txmanager/fee-limits';
 import { compare, fit, fromUnits, isPositive, subtract, times, toUnits } from '../money';
@@ -63,18 +63,12 @@ export function planSweep(input: SweepInput): PlannedIntent[] | null {
 /** With custody external what the merchant's address gets, and what is ours. */
 type External = ReturnType<typeof splitPaid> | null;
 
-/** `amount` in base units of the currency, rounded down. */
-function unitsOf(currency: string, amount: string): string {
-  const { decimals } = assetOf(currency);
-  return toUnits(fit(amount, decimals, 'down'), decimals).toString();
-}
-
 /** One transaction for the coins of all sources; what it costs is taken from them, or from our part. */
 function planCoins(input: SweepInput, total: string, external: External): PlannedIntent[] | null {
   const { currency, sources, settlementAddress } = input;
   const outputs: PlannedOutput[] = external
     ? [
-        { address: settlementAddress, units: unitsOf(currency, external.net) },
+        { address: settlementAddress, units: baseUnits(currency, external.net).toString() },
         { address: input.feeAddress, units: null },
       ]
     : [{ address: settlementAddress, units: null }];
@@ -114,7 +108,10 @@ function planAccounts(input: SweepInput, network: EvmNetwork, external: External
   for (const source of input.sources) {
     let outputs: PlannedOutput[];
     if (external) ({ outputs, netLeft } = shared(input, source, netLeft, fees));
-    else outputs = [{ address: input.settlementAddress, units: isNative ? null : unitsOf(currency, source.amount) }];
+    else
+      outputs = [
+        { address: input.settlementAddress, units: isNative ? null : baseUnits(currency, source.amount).toString() },
+      ];
     const cost = costIn(isNative ? one : workOf({ currency, inputs: 1, outputs: outputs.length }));
     if (compare(source.amount, cost) <= 0) return null;
     const gas = isNative ? null : gasFor(network, price, outputs.length);
@@ -156,10 +153,11 @@ function shared(
   const spendable = subtract(source.amount, fees ?? '0');
   const toMerchant = compare(spendable, netLeft) < 0 ? spendable : netLeft;
   const outputs: PlannedOutput[] = [];
-  if (isPositive(toMerchant)) outputs.push({ address: settlementAddress, units: unitsOf(currency, toMerchant) });
+  if (isPositive(toMerchant))
+    outputs.push({ address: settlementAddress, units: baseUnits(currency, toMerchant).toString() });
   const rest = subtract(source.amount, toMerchant);
   if (compare(rest, fees ?? '0') > 0)
-    outputs.push({ address: feeAddress, units: fees === null ? unitsOf(currency, rest) : null });
+    outputs.push({ address: feeAddress, units: fees === null ? baseUnits(currency, rest).toString() : null });
   return { outputs, netLeft: subtract(netLeft, toMerchant) };
 }
 
