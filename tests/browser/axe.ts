@@ -17,15 +17,9 @@ export async function violationsOf(page: Page, ...more: readonly string[]): Prom
 const ofColours = ['color-contrast', 'link-in-text-block'];
 /** The same without the rules of colours, which take most of the time on a long page: `faintTextOf` has them. */
 export const violationsButOfColours = (page: Page, ...more: readonly string[]): Promise<string[]> =>
-  violationsBut(ofColours, page, more);
-/** The same without the sizes of what is pressed, which are compared each with all others. */
-export const violationsButOfLooks = (page: Page, ...more: readonly string[]): Promise<string[]> =>
-  violationsBut([...ofColours, 'target-size'], page, more);
-
-const violationsBut = (without: readonly string[], page: Page, more: readonly string[]): Promise<string[]> =>
   found(page, {
     runOnly: { type: 'tag', values: [...rules, ...more] },
-    rules: Object.fromEntries(without.map((rule) => [rule, { enabled: false }])),
+    rules: Object.fromEntries(ofColours.map((rule) => [rule, { enabled: false }])),
   });
 
 /** Marks one text of each look that is not in `known`, and answers the new looks. A look is all that the rules of

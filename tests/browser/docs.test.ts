@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { loadDocs } from '../../api/docs/files';
 import { startDocs, type DocsServer } from '../docs/server';
-import { faintTextOf, violationsButOfLooks, violationsOf } from './axe';
+import { faintTextOf, violationsButOfColours, violationsOf } from './axe';
 import { startBrowser } from './chromium';
 import { withBrowser } from './with-browser';
 
@@ -29,8 +29,7 @@ const addresses = [...loadDocs()!.keys()]
 /** There is no such page: it answers 404, which browsers report. */
 const missing = 'none/';
 const isOfMissing = (fault: string): boolean => fault.includes(`/docs/${missing}: `) && / 404 /.test(fault);
-/** One page of each kind; all pages have the same parts, by one style sheet: what depends on looks alone is judged on
- *  these. */
+/** One page of each kind; all pages have the same parts. */
 const kinds = [
   '',
   'quickstart/',
@@ -69,7 +68,7 @@ withBrowser('18.2: the documentation in a browser', () => {
         await page.goto(docs.url + address, { waitUntil: 'domcontentloaded' });
         expect(await page.locator('main h1').count()).toBe(1);
         expect(await page.getByRole('search').isVisible()).toBe(true);
-        const found = await violationsButOfLooks(page, 'best-practice');
+        const found = await violationsButOfColours(page, 'best-practice');
         for (const colorScheme of ['light', 'dark'] as const) {
           await page.emulateMedia({ colorScheme });
           found.push(...(await faintTextOf(page)));
@@ -91,9 +90,9 @@ withBrowser('18.2: the documentation in a browser', () => {
     expect(await faintTextOf(page)).toEqual([]);
     await page.emulateMedia({ colorScheme: 'dark' });
     expect(await faintTextOf(page)).toEqual([expect.stringMatching(/^color-contrast \.faint/)]);
-    expect(await violationsButOfLooks(page)).toEqual([]);
+    expect(await violationsButOfColours(page)).toEqual([]);
     await page.setContent(`<html lang="en"><main><img src="data:,"></main></html>`);
-    expect(await violationsButOfLooks(page)).toEqual([
+    expect(await violationsButOfColours(page)).toEqual([
       expect.stringMatching(/^document-title /),
       expect.stringMatching(/^image-alt img/),
     ]);

@@ -345,10 +345,11 @@ const states = [
  *  text that is shown as it is may. */
 const sideways = {
   desk: `document.documentElement.scrollWidth > window.innerWidth ? ['the page'] : []`,
-  phone: `[document.documentElement, ...document.querySelectorAll('body *:not(pre)')]
-    .filter((part) => part.scrollWidth > part.clientWidth + 1 && (part === document.documentElement
-      || /auto|scroll/.test(getComputedStyle(part).overflowX)))
-    .map((part) => part.className || part.localName)`,
+  phone: `[...(document.documentElement.scrollWidth > window.innerWidth ? ['the page'] : []),
+    ...[...document.querySelectorAll('body *:not(pre)')]
+      .filter((part) => part.scrollWidth > part.clientWidth + 1)
+      .filter((part) => /auto|scroll/.test(getComputedStyle(part).overflowX))
+      .map((part) => part.className)]`,
 } as const;
 
 /** What axe finds on a page in both sizes and both themes; SHOTS names a folder: each is kept there as a picture. */
@@ -362,14 +363,12 @@ export async function inspect(person: Person, name: string): Promise<void> {
     await person.rests();
     if (shots)
       await page.screenshot({ path: join(shots, `${name}-${size}-${colorScheme}.jpg`), quality: 80, fullPage: true });
-    const found = await faintTextOf(page);
     // A theme is nothing but colours: in the second one they alone are looked at.
-    if (colorScheme === 'light') {
-      found.push(...(await violationsButOfColours(page, 'best-practice')));
-      const wide = await page.evaluate(sideways[size]);
-      expect([name, size, 'scroll sideways', wide]).toEqual([name, size, 'scroll sideways', []]);
-    }
+    const found = colorScheme === 'light' ? await violationsButOfColours(page, 'best-practice') : [];
+    found.push(...(await faintTextOf(page)));
     expect([name, size, colorScheme, found]).toEqual([name, size, colorScheme, []]);
+    const wide = await page.evaluate(sideways[size]);
+    expect([name, size, 'scroll sideways', wide]).toEqual([name, size, 'scroll sideways', []]);
   }
   for (const view of await viewsOn(page)) dashboard.views.add(view);
 }
