@@ -1,26 +1,39 @@
+import { createSocket } from 'node:dgram';
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { commandOf } from './process-table';
 
-const given = new Set<number>();
-
 /** A free loopback port below those that the system hands to outgoing connections, so that a part that is down for a
- *  moment finds its port still free. */
+ *  moment finds its port still free. Nobody else is given it as long as this process lives. */
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = 15_000 + Math.floor(Math.random() * 15_000);
-    if (given.has(port) || !(await isFree(port))) continue;
-    given.add(port);
-    return port;
+    if ((await reserve(port)) && (await isFree(port))) return port;
   }
 }
+
+/** Takes the port of this number for UDP, which nothing of ours uses, until this process ends: what will listen at the
+ *  one for TCP may start much later. False where another process has it. */
+const reserve = (port: number): Promise<boolean> =>
+  new Promise((resolve, reject) => {
+    const socket = createSocket('udp4');
+    socket.once('error', (error) => {
+      socket.close();
+      if (isTaken(error)) resolve(false);
+      else reject(error);
+    });
+    socket.bind({ port, address: '127.0.0.1', exclusive: true }, () => {
+      socket.unref();
+      resolve(true);
+    });
+  });
+
+const isTaken = ({ code }: NodeJS.ErrnoException): boolean => code === 'EADDRINUSE' || code === 'EACCES';
 
 const isFree = (port: number): Promise<boolean> =>
   new Promise((resolve, reject) => {
     const server = createServer();
-    server.once('error', (error: NodeJS.ErrnoException) =>
-      error.code === 'EADDRINUSE' || error.code === 'EACCES' ? resolve(false) : reject(error),
-    );
+    server.once('error', (error) => (isTaken(error) ? resolve(false) : reject(error)));
     server.listen({ port, host: '127.0.0.1', exclusive: true }, () => server.close(() => resolve(true)));
   });
 

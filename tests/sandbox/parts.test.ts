@@ -1,7 +1,6 @@
 import { Connection } from '@temporalio/client';
 import { createTransport } from 'nodemailer';
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -10,7 +9,7 @@ import { startBtcd } from '../../sandbox/parts/btcd';
 import { call } from '../../sandbox/parts/json-rpc';
 import { startMail, type CaughtMail } from '../../sandbox/parts/mail';
 import { startTemporal } from '../../sandbox/parts/temporal';
-import { freePort, takenPort } from '../../sandbox/ports';
+import { freePort } from '../../sandbox/ports';
 import { mineBitcoin } from '../../sandbox/miner';
 import { Payer } from '../../sandbox/payer';
 import { payerMnemonic } from '../../sandbox/secrets';
@@ -191,17 +190,4 @@ describe('parts of the sandbox keep what they acknowledged over kill -9 and over
       await mail.stop();
     }
   });
-});
-
-it('says in one line who holds a port and how to choose another', async () => {
-  const port = await freePort();
-  const holder = createServer().listen(port, '127.0.0.1');
-  await new Promise((resolve) => holder.once('listening', resolve));
-  try {
-    expect(await takenPort(port, 'API', 'API_PORT')).toMatch(
-      new RegExp(`^Port ${port} \\(API\\) is taken( by process ${process.pid} \\(.+\\))?: .*API_PORT=<port>$`),
-    );
-  } finally {
-    holder.close();
-  }
 });
