@@ -139,7 +139,8 @@ const created = (worker: WorkerOptions, connection: NativeConnection, namespace:
     connection,
     namespace,
     stickyQueueScheduleToStartTimeout: '1s',
-    shutdownGraceTime: '5s',
+    // What goes on for ever is told at once that this worker ends; every other activity ends by itself.
+    shutdownGraceTime: 0,
     shutdownForceTime: '15s',
     interceptors: { activity: [heartbeat, translateFailures] },
     ...worker,
