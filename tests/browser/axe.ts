@@ -17,10 +17,14 @@ export async function violationsOf(page: Page, ...more: readonly string[]): Prom
 const ofColours = ['color-contrast', 'link-in-text-block'];
 /** The same without the rules of colours, which take most of the time on a long page: `faintTextOf` has them. */
 export const violationsButOfColours = (page: Page, ...more: readonly string[]): Promise<string[]> =>
-  found(page, {
-    runOnly: { type: 'tag', values: [...rules, ...more] },
-    rules: Object.fromEntries(ofColours.map((rule) => [rule, { enabled: false }])),
-  });
+  found(page, butOfColours(more));
+/** The same beside a part, by its selector, which is as on a page that was judged. */
+export const violationsBeside = (part: string, page: Page, ...more: readonly string[]): Promise<string[]> =>
+  found(page, butOfColours(more), { exclude: [[part]] });
+const butOfColours = (more: readonly string[]): RunOptions => ({
+  runOnly: { type: 'tag', values: [...rules, ...more] },
+  rules: Object.fromEntries(ofColours.map((rule) => [rule, { enabled: false }])),
+});
 
 /** Marks one text of each look that is not in `known`, and answers the new looks. A look is all that the rules of
  *  colours judge by: colour, size, weight, kind of element, what it stands in, and the colours behind it. */
@@ -60,33 +64,39 @@ const judged = new Set<string>();
 export async function faintTextOf(page: Page): Promise<string[]> {
   const fresh = await page.evaluate<string[]>(markLooks([...judged]));
   if (!fresh.length) return [];
-  const faint = await found(page, { runOnly: { type: 'rule', values: [...ofColours] } }, ['[data-look]']);
+  const faint = await found(
+    page,
+    { runOnly: { type: 'rule', values: [...ofColours] } },
+    { include: [['[data-look]']] },
+  );
   if (!faint.length) for (const look of fresh) judged.add(look);
   return faint;
 }
 
-/** `within`: what is looked at, by selectors; without them the whole page. */
-async function found(page: Page, options: RunOptions, within: readonly string[] = []): Promise<string[]> {
+/** Which part of a page is looked at, by selectors; all of it unless told. */
+type Place = Readonly<{ include?: Array<[selector: string]>; exclude?: Array<[selector: string]> }>;
+
+async function found(page: Page, options: RunOptions, place: Place = {}): Promise<string[]> {
   // Nothing is told in detail of what is right.
   const asked: RunOptions = { ...options, resultTypes: ['violations'] };
-  return page.frames().length > 1 ? inFrames(page, asked, within) : inOne(page, asked, within);
+  return page.frames().length > 1 ? inFrames(page, asked, place) : inOne(page, asked, place);
 }
 
 const source = readFileSync(join(root, 'node_modules', 'axe-core', 'axe.min.js'), 'utf8');
 /** A page without frames. The library that gathers the results of frames takes longer than the look itself. */
-async function inOne(page: Page, options: RunOptions, within: readonly string[]): Promise<string[]> {
+async function inOne(page: Page, options: RunOptions, place: Place): Promise<string[]> {
   if (!(await page.evaluate<boolean>('"axe" in window'))) await page.evaluate(source);
-  const context = within.length ? JSON.stringify({ include: within.map((selector) => [selector]) }) : 'document';
   const told = await page.evaluate<Violation[]>(
-    `axe.run(${context}, ${JSON.stringify(options)}).then(({ violations }) =>
+    `axe.run(${JSON.stringify({ include: [['html']], ...place })}, ${JSON.stringify(options)}).then(({ violations }) =>
        violations.map(({ id, nodes }) => ({ id, nodes: nodes.map(({ html, target }) => ({ html, target })) })))`,
   );
   return told.map(asText);
 }
 
-async function inFrames(page: Page, options: RunOptions, within: readonly string[]): Promise<string[]> {
+async function inFrames(page: Page, options: RunOptions, { include = [], exclude = [] }: Place): Promise<string[]> {
   const builder = new AxeBuilder({ page }).options(options);
-  for (const selector of within) builder.include(selector);
+  for (const [selector] of include) builder.include(selector);
+  for (const [selector] of exclude) builder.exclude(selector);
   const { violations } = await builder.analyze();
   return violations.map(asText);
 }
