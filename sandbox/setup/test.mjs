@@ -8,13 +8,14 @@ import { root } from './places.mjs';
 import { missing, notRun, skip } from './not-run.mjs';
 import { say, SetupError } from './say.mjs';
 import { slowestFiles, slowestTests } from './slowest.mjs';
+import { afterSecondLook, forSecondLook, tallyOf } from './tally.mjs';
 
 const results = join(root, 'test-results');
 const longFiles = createRequire(import.meta.url)('../../tests/setup/long-files.cjs');
 
 /** Two of the long files take at most so long on a slow machine. */
 const forTwoMs = 13 * 60_000;
-/** Whether a run that must end at TEST_UNTIL (seconds since 1970) has the time for two more of them. */
+/** Whether a run that must end at TEST_UNTIL (seconds since 1970) has the time for two more files. */
 const isTimeForTwo = () =>
   process.env.TEST_UNTIL === undefined || Number(process.env.TEST_UNTIL) * 1000 - Date.now() > forTwoMs;
 
@@ -49,7 +50,7 @@ export async function runTests(node, args, env, build) {
   const planned = phases();
   rmSync(results, { recursive: true, force: true });
   mkdirSync(results, { recursive: true });
-  const { total, failures, reports, note, add } = tally();
+  const { total, failures, unsteady, reports, note, add } = tally();
   const check = async (name, act) => {
     say(`\n— ${name}`);
     let holds = false;
@@ -92,15 +93,22 @@ export async function runTests(node, args, env, build) {
       for (const one of files) skip(one, `no time was left (npm test -- ${one})`);
       continue;
     }
-    const file = join(results, `${name.replaceAll(' ', '-')}.json`);
-    say(`\n— ${name}`);
-    const written = ['--json', `--outputFile=${file}`, '--testLocationInResults'];
     const more = files ? {} : { TEST_LONG: 'without' };
-    add(name, file, await jest([...own, '--passWithNoTests', ...written], more));
+    const looked = async (title, rest) => {
+      const file = join(results, `${title.replaceAll(/\W+/g, '-')}.json`);
+      say(`\n— ${title}`);
+      const code = await jest([...rest, '--json', `--outputFile=${file}`, '--testLocationInResults'], more);
+      return { code, report: existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : undefined };
+    };
+    const first = await looked(name, [...own, '--passWithNoTests']);
+    const failed = first.report && isTimeForTwo() ? forSecondLook(first.report) : [];
+    const second = failed.length ? await looked(`${name}, a second look`, ['--maxWorkers=1', '--runTestsByPath', ...failed]) : {};
+    add(name, first, second.report);
   }
   say(`\nThe 20 slowest tests:\n${slowestTests(reports, 20, root).join('\n')}`);
   say(`\nThe 15 slowest files:\n${slowestFiles(reports, 15, root).join('\n')}`);
   say(['', ...notRun(reports, root)].join('\n'));
+  for (const file of unsteady) say(`UNSTEADY: ${file}: failed at first, passed by itself`);
   if (failures.length) say(`\nFailed: ${failures.join(', ')}`);
   say(`\n${total.passed} passed, ${total.failed} failed, ${total.skipped} skipped`);
   return failures.length ? 1 : 0;
@@ -132,24 +140,24 @@ function runner(node, env) {
 function tally() {
   const total = { passed: 0, failed: 0, skipped: 0 };
   const failures = [];
+  const unsteady = [];
   const reports = [];
-  const write = () => writeFileSync(join(results, 'summary.json'), JSON.stringify({ ...total, failures }));
+  const write = () => writeFileSync(join(results, 'summary.json'), JSON.stringify({ ...total, failures, unsteady }));
   const note = (name, holds) => {
     total[holds ? 'passed' : 'failed'] += 1;
     if (!holds) failures.push(name);
     write();
   };
-  const add = (name, file, code) => {
-    if (!existsSync(file)) return note(name, false);
-    const report = JSON.parse(readFileSync(file, 'utf8'));
-    reports.push(report);
-    total.passed += report.numPassedTests;
-    total.failed += report.numFailedTests + report.numRuntimeErrorTestSuites;
-    total.skipped += report.numPendingTests + report.numTodoTests;
-    for (const suite of report.testResults)
-      if (suite.status === 'failed') failures.push(suite.name.slice(root.length + 1));
-    if (code !== 0 && report.success) failures.push(`${name}: ended with code ${code}`);
+  const add = (name, { code, report: first }, second) => {
+    if (!first) return note(name, false);
+    const after = second ? afterSecondLook(first, second, root) : { report: first, unsteady: [] };
+    const { failures: failed, ...counts } = tallyOf(after.report, root);
+    reports.push(after.report);
+    unsteady.push(...after.unsteady);
+    failures.push(...failed);
+    for (const kind of Object.keys(counts)) total[kind] += counts[kind];
+    if (code !== 0 && first.success) failures.push(`${name}: ended with code ${code}`);
     write();
   };
-  return { total, failures, reports, note, add };
+  return { total, failures, unsteady, reports, note, add };
 }
