@@ -102,7 +102,9 @@ export async function runTests(node, args, env, build) {
     };
     const first = await looked(name, [...own, '--passWithNoTests']);
     const failed = first.report && isTimeForTwo() ? forSecondLook(first.report) : [];
-    const second = failed.length ? await looked(`${name}, a second look`, ['--maxWorkers=1', '--runTestsByPath', ...failed]) : {};
+    const second = failed.length
+      ? await looked(`${name}, a second look`, ['--maxWorkers=1', '--runTestsByPath', ...failed])
+      : {};
     add(name, first, second.report);
   }
   say(`\nThe 20 slowest tests:\n${slowestTests(reports, 20, root).join('\n')}`);
