@@ -45,53 +45,9 @@ const states: Readonly<Record<string, SwapState>> = {
 /** ChangeNOW's API, version 2, fixed-rate flow: https://documenter.getpostman.com/view/8180765/SVfTPnM8. Its amounts
  *  are JSON numbers; they are taken by their text, so that no digit is lost. A request that carries `payload` needs the
  *  special partner fields, which ChangeNOW grants on demand, as it does the list of exchanges. */
-export function changenowProvider({ url, apiKey, allowInsecure, timeoutMs = 8000 }: Options): SwapProvider {
-  async function ask(
-    method: 'GET' | 'POST',
-    path: string,
-    query: Readonly<Record<string, string>>,
-    body?: object,
-  ): Promise<Fields> {
-    const target = new URL(path, url);
-    for (const [name, value] of Object.entries(query)) target.searchParams.set(name, value);
-    const answer = await askOutside({
-      method,
-      url: target.href,
-      headers: { 'x-changenow-api-key': apiKey, accept: 'application/json' },
-      allowInsecure,
-      timeoutMs,
-      ...(body ? { body: JSON.stringify(body) } : {}),
-    });
-    return fieldsOf(answer, `${method} ${path}`);
-  }
-
-  const pairOf = ({ from, to }: SwapPair) => {
-    const [source, target] = [tickers[from], tickers[to]];
-    if (!source || !target) throw new SwapRefused('pair_is_inactive', `${from} to ${to} is not traded`);
-    return {
-      fromCurrency: source.currency,
-      fromNetwork: source.network,
-      toCurrency: target.currency,
-      toNetwork: target.network,
-    };
-  };
-
-  const readOrder = async (id: string): Promise<SwapOrder> => {
-    const order = await ask('GET', '/v2/exchange/by-id', { id });
-    const status = textOf(order, 'status');
-    return {
-      id: textOf(order, 'id'),
-      state: states[status] ?? 'unknown',
-      status,
-      depositAddress: textOf(order, 'payinAddress'),
-      payoutAddress: textOf(order, 'payoutAddress'),
-      refundAddress: textOf(order, 'refundAddress'),
-      fromAmount: amountOf(order, 'expectedAmountFrom'),
-      toAmount: amountOf(order, 'expectedAmountTo'),
-      payoutTxId: typeof order.payoutHash === 'string' && order.payoutHash ? textOf(order, 'payoutHash') : null,
-      validUntil: order.validUntil === null || order.validUntil === undefined ? null : timeOf(order, 'validUntil'),
-    };
-  };
+export function changenowProvider(options: Options): SwapProvider {
+  const ask = asking(options);
+  const readOrder = async (id: string): Promise<SwapOrder> => orderOf(await ask('GET', '/v2/exchange/by-id', { id }));
 
   return {
     name: 'changenow',
@@ -161,6 +117,58 @@ export function changenowProvider({ url, apiKey, allowInsecure, timeoutMs = 8000
     },
 
     readOrder,
+  };
+}
+
+type Ask = (
+  method: 'GET' | 'POST',
+  path: string,
+  query: Readonly<Record<string, string>>,
+  body?: object,
+) => Promise<Fields>;
+
+/** How they are asked. Throws SwapRefused and SwapUnavailable. */
+const asking =
+  ({ url, apiKey, allowInsecure, timeoutMs = 8000 }: Options): Ask =>
+  async (method, path, query, body) => {
+    const target = new URL(path, url);
+    for (const [name, value] of Object.entries(query)) target.searchParams.set(name, value);
+    const answer = await askOutside({
+      method,
+      url: target.href,
+      headers: { 'x-changenow-api-key': apiKey, accept: 'application/json' },
+      allowInsecure,
+      timeoutMs,
+      ...(body ? { body: JSON.stringify(body) } : {}),
+    });
+    return fieldsOf(answer, `${method} ${path}`);
+  };
+
+/** A pair in their words. Throws SwapRefused where they do not get one of its sides. */
+function pairOf({ from, to }: SwapPair) {
+  const [source, target] = [tickers[from], tickers[to]];
+  if (!source || !target) throw new SwapRefused('pair_is_inactive', `${from} to ${to} is not traded`);
+  return {
+    fromCurrency: source.currency,
+    fromNetwork: source.network,
+    toCurrency: target.currency,
+    toNetwork: target.network,
+  };
+}
+
+function orderOf(order: Fields): SwapOrder {
+  const status = textOf(order, 'status');
+  return {
+    id: textOf(order, 'id'),
+    state: states[status] ?? 'unknown',
+    status,
+    depositAddress: textOf(order, 'payinAddress'),
+    payoutAddress: textOf(order, 'payoutAddress'),
+    refundAddress: textOf(order, 'refundAddress'),
+    fromAmount: amountOf(order, 'expectedAmountFrom'),
+    toAmount: amountOf(order, 'expectedAmountTo'),
+    payoutTxId: typeof order.payoutHash === 'string' && order.payoutHash ? textOf(order, 'payoutHash') : null,
+    validUntil: order.validUntil === null || order.validUntil === undefined ? null : timeOf(order, 'validUntil'),
   };
 }
 

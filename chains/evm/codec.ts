@@ -36,7 +36,8 @@ export const sweeperAbi = parseAbi([
   'function delegateOf(address destination) view returns (address)',
 ]);
 const delegateAbi = parseAbi(['constructor(address destination)']);
-type Batch = NonNullable<Extract<TransactionPlan, { kind: 'account' }>['batch']>;
+type AccountPlan = Extract<TransactionPlan, { kind: 'account' }>;
+type Batch = NonNullable<AccountPlan['batch']>;
 const zero = '0x0000000000000000000000000000000000000000';
 
 /** RFC 6979 with low s, by libsecp256k1: the same bytes as any other that does so, several times faster than
@@ -62,6 +63,49 @@ export function assetIn(chain: EvmChain, currency: Currency): Readonly<{ decimal
   return asset;
 }
 
+/** Our contract, and the code that accounts delegate to so that it can move their tokens to `to`. */
+function sweeperFor(network: EvmNetwork, chain: EvmChain, to: string): { sweeper: Hex; delegate: Hex } {
+  if (!chain.sweeper) throw new DomainError('INTENT_MISMATCH', `No sweeper contract is configured for ${network.name}`);
+  const sweeper = getAddress(chain.sweeper);
+  const bytecode = encodeDeployData({ abi: delegateAbi, bytecode: delegateCode, args: [to as Hex] });
+  const salt = toHex(0, { size: 32 });
+  return { sweeper, delegate: getContractAddress({ opcode: 'CREATE2', from: sweeper, salt, bytecode }) };
+}
+
+/** The private key of a path, which must be that of the address. Throws KEY_MISMATCH. */
+type KeyOf = (path: KeyPath, address: string) => Uint8Array;
+
+/** One call that moves the tokens of many, with their delegations. */
+function batchOf(network: EvmNetwork, chain: EvmChain, keyOf: KeyOf, batch: Batch) {
+  const contract = assetIn(chain, batch.currency).contract;
+  if (!contract) throw new DomainError('INTENT_MISMATCH', `${batch.currency} is no token`);
+  const { sweeper, delegate } = sweeperFor(network, chain, batch.to);
+  const authorizationList = batch.accounts.map(({ address, key, nonce }) => {
+    const authorization = { chainId: chain.chainId, address: delegate, nonce };
+    return { ...authorization, ...signatureOf(keyOf(key, address), hashAuthorization(authorization)) };
+  });
+  const items = batch.accounts
+    .filter((one) => one.units > 0n)
+    .map((one) => {
+      if (one.units >> 96n) throw new DomainError('INTENT_MISMATCH', `${one.units} is more than a batch can move`);
+      return (BigInt(one.address) << 96n) | one.units;
+    });
+  const args = [getAddress(contract), batch.to as Hex, items] as const;
+  const data = encodeFunctionData({ abi: sweeperAbi, functionName: 'sweep', args });
+  return { to: sweeper, value: 0n, data, authorizationList };
+}
+
+/** What a plan calls: the token's contract with a transfer, or the recipient with the value alone. */
+function callOf(chain: EvmChain, plan: AccountPlan): { to: Hex; value: bigint; data?: Hex } {
+  if (!plan.token) return { to: plan.to as Hex, value: plan.value };
+  const { currency, to, units } = plan.token;
+  const contract = assetIn(chain, currency).contract;
+  if (!contract || plan.value !== 0n)
+    throw new DomainError('INTENT_MISMATCH', `${currency} is not moved by a plain transfer of its contract`);
+  const data = encodeFunctionData({ abi: erc20Abi, functionName: 'transfer', args: [to as Hex, units] });
+  return { to: getAddress(contract), value: 0n, data };
+}
+
 /** EIP-1559 transfers under BIP 44: `m/44'/coin'/role'/branch/index`. Addresses are kept with their EIP-55 checksum. */
 export function evmCodec(network: EvmNetwork, chain: EvmChain): ChainCodec {
   const contracts = new Set([...chain.assets.values()].flatMap(({ contract }) => contract?.toLowerCase() ?? []));
@@ -84,64 +128,14 @@ export function evmCodec(network: EvmNetwork, chain: EvmChain): ChainCodec {
 
   /** Private keys by path, checked against their addresses. */
   const keysOf =
-    (seed: Uint8Array) =>
-    (path: KeyPath, address: string): Uint8Array => {
+    (seed: Uint8Array): KeyOf =>
+    (path, address) => {
       const pair = pairOf(seed, path);
       const own = addresses.get(pair) ?? addressOf(pointCompress(pair.publicKey, false));
       addresses.set(pair, own);
       if (own !== address) throw new DomainError('KEY_MISMATCH', `Key ${nameOf(path)} is not of ${address}`);
       return pair.privateKey;
     };
-
-  /** Our contract, and the code that accounts delegate to so that it can move their tokens to `to`. */
-  function sweeperFor(to: string): { sweeper: Hex; delegate: Hex } {
-    if (!chain.sweeper)
-      throw new DomainError('INTENT_MISMATCH', `No sweeper contract is configured for ${network.name}`);
-    const sweeper = getAddress(chain.sweeper);
-    const bytecode = encodeDeployData({ abi: delegateAbi, bytecode: delegateCode, args: [to as Hex] });
-    const salt = toHex(0, { size: 32 });
-    return { sweeper, delegate: getContractAddress({ opcode: 'CREATE2', from: sweeper, salt, bytecode }) };
-  }
-
-  /** One call that moves the tokens of many, with their delegations. */
-  function batchOf(keyOf: ReturnType<typeof keysOf>, batch: Batch) {
-    const contract = assetIn(chain, batch.currency).contract;
-    if (!contract) throw new DomainError('INTENT_MISMATCH', `${batch.currency} is no token`);
-    const { sweeper, delegate } = sweeperFor(batch.to);
-    const authorizationList = batch.accounts.map(({ address, key, nonce }) => {
-      const authorization = { chainId: chain.chainId, address: delegate, nonce };
-      return { ...authorization, ...signatureOf(keyOf(key, address), hashAuthorization(authorization)) };
-    });
-    const items = batch.accounts
-      .filter((one) => one.units > 0n)
-      .map((one) => {
-        if (one.units >> 96n) throw new DomainError('INTENT_MISMATCH', `${one.units} is more than a batch can move`);
-        return (BigInt(one.address) << 96n) | one.units;
-      });
-    const args = [getAddress(contract), batch.to as Hex, items] as const;
-    const data = encodeFunctionData({ abi: sweeperAbi, functionName: 'sweep', args });
-    return { to: sweeper, value: 0n, data, authorizationList };
-  }
-
-  /** What a plan calls: the token's contract with a transfer, or the recipient with the value alone. */
-  function callOf(plan: Extract<TransactionPlan, { kind: 'account' }>): { to: Hex; value: bigint; data?: Hex } {
-    if (!plan.token) return { to: plan.to as Hex, value: plan.value };
-    const contract = assetIn(chain, plan.token.currency).contract;
-    if (!contract || plan.value !== 0n)
-      throw new DomainError(
-        'INTENT_MISMATCH',
-        `${plan.token.currency} is not moved by a plain transfer of its contract`,
-      );
-    return {
-      to: getAddress(contract),
-      value: 0n,
-      data: encodeFunctionData({
-        abi: erc20Abi,
-        functionName: 'transfer',
-        args: [plan.token.to as Hex, plan.token.units],
-      }),
-    };
-  }
 
   return {
     network: network.id,
@@ -164,8 +158,8 @@ export function evmCodec(network: EvmNetwork, chain: EvmChain): ChainCodec {
         maxPriorityFeePerGas: plan.maxPriorityFeePerGas,
       };
       const transaction = plan.batch
-        ? { ...common, type: 'eip7702' as const, ...batchOf(keyOf, plan.batch) }
-        : { ...common, type: 'eip1559' as const, ...callOf(plan) };
+        ? { ...common, type: 'eip7702' as const, ...batchOf(network, chain, keyOf, plan.batch) }
+        : { ...common, type: 'eip1559' as const, ...callOf(chain, plan) };
       const raw = serializeTransaction(transaction, signatureOf(key, keccak256(serializeTransaction(transaction))));
       return { txId: keccak256(raw), raw };
     },

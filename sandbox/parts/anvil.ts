@@ -5,6 +5,7 @@ import { anvilBinary } from '../binaries';
 import { ManagedProcess } from '../process';
 import { call } from './json-rpc';
 import type { Part } from './part';
+import { Saver } from './saver';
 
 export type AnvilOptions = Readonly<{
   /** Of the process, and of the folder in `dataDir` that the chain goes to; anvil unless told. */
@@ -44,17 +45,11 @@ export async function startAnvil(options: AnvilOptions): Promise<Part> {
     name,
     dataDir: options.dataDir,
     command: anvilBinary(),
-    args: () => [
-      ...['--host', '127.0.0.1', '--port', String(port), '--chain-id', String(chainId), '--no-mining', '--quiet'],
-      ...['--slots-in-an-epoch', String(options.slotsInAnEpoch ?? 1)],
-      ...['--balance', '1000000', '--dump-state', atExit, '--preserve-historical-states'],
-      ...['--prune-history', String((options.depth ?? 12) + statesBeyond)],
-      ...(existsSync(saved) ? ['--load-state', saved] : []),
-    ],
+    args: () => [...argsOf({ ...options, chainId }, atExit), ...(existsSync(saved) ? ['--load-state', saved] : [])],
     env: { PATH: process.env.PATH, HOME: folder, TMPDIR: folder },
     graceMs: writesWithinMs,
     onCrash: (how) => {
-      rest();
+      saver.stop();
       options.onCrash?.(how);
     },
   });
@@ -79,29 +74,11 @@ export async function startAnvil(options: AnvilOptions): Promise<Part> {
     writing = written;
     return written;
   };
-  let timer: NodeJS.Timeout | undefined;
-  let failures = 0;
-  /** Saves again and again, at most a twentieth of the time. */
-  const keepSaving = (afterMs: number): void => {
-    timer = setTimeout(() => {
-      const began = Date.now();
-      save(false)
-        .then(() => (failures = 0))
-        .catch((error: Error) => {
-          failures += 1; // one may be its end, of which we hear in a moment
-          if (timer && failures === 3)
-            console.error(`${name}: its newest blocks are not saved, and a crash would lose them: ${error.message}`);
-        })
-        .finally(() => {
-          if (timer) keepSaving(Math.max(5000, (Date.now() - began) * 20));
-        });
-    }, afterMs);
-    timer.unref();
-  };
-  const rest = (): void => {
-    clearTimeout(timer);
-    timer = undefined;
-  };
+  const saver = new Saver(
+    () => save(false),
+    (tookMs) => Math.max(5000, tookMs * 20), // at most a twentieth of the time
+    (message) => console.error(`${name}: its newest blocks are not saved, and a crash would lose them: ${message}`),
+  );
 
   const start = async (): Promise<void> => {
     if (node.pid()) return;
@@ -111,8 +88,7 @@ export async function startAnvil(options: AnvilOptions): Promise<Part> {
     node.start();
     await node.untilReady(async () => parseInt(await call<string>(url, 'eth_chainId'), 16) === chainId);
     if (hasStates) onDisk = { head: await newest(), hasStates };
-    rest();
-    keepSaving(5000);
+    saver.start();
   };
   await start();
   return {
@@ -121,7 +97,7 @@ export async function startAnvil(options: AnvilOptions): Promise<Part> {
     pid: () => node.pid(),
     start,
     stop: async () => {
-      rest();
+      saver.stop();
       // anvil may not get to the end of what it writes itself: it is killed after its grace, or by a second Ctrl-C.
       if (node.pid())
         await save(false).catch(({ message }: Error) =>
@@ -130,12 +106,19 @@ export async function startAnvil(options: AnvilOptions): Promise<Part> {
       await node.stop();
     },
     kill9: async () => {
-      rest();
+      saver.stop();
       if (node.pid()) await save(true); // a real node has its blocks on disk: a kill must not undo them
       await node.kill9();
     },
   };
 }
+
+const argsOf = ({ port, chainId, slotsInAnEpoch = 1, depth = 12 }: AnvilOptions, atExit: string): string[] => [
+  ...['--host', '127.0.0.1', '--port', String(port), '--chain-id', String(chainId), '--no-mining', '--quiet'],
+  ...['--slots-in-an-epoch', String(slotsInAnEpoch)],
+  ...['--balance', '1000000', '--dump-state', atExit, '--preserve-historical-states'],
+  ...['--prune-history', String(depth + statesBeyond)],
+];
 
 /** Whether what anvil wrote at its end is whole and no older than what we saved. */
 function isNewer(written: string, saved: string): boolean {

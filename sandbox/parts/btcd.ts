@@ -7,6 +7,7 @@ import type { Part } from './part';
 import { freePort } from '../ports';
 import { Gate } from './gate';
 import { SavedBlocks } from './saved-blocks';
+import { Saver } from './saver';
 
 export type BtcdOptions = Readonly<{
   /** The chain goes to `<dataDir>/btcd`. */
@@ -29,14 +30,7 @@ export async function startBtcd(options: BtcdOptions): Promise<Part & { user: st
   const ownPort = await freePort();
   const gate = new Gate(port, ownPort);
   mkdirSync(folder, { recursive: true });
-  const settings = join(folder, 'btcd.conf'); // a file, so that the password is in no list of processes
-  writeFileSync(
-    settings,
-    ['[Application Options]', `rpcuser=${user}`, `rpcpass=${password}`, `miningaddr=${options.miningAddress}`, ''].join(
-      '\n',
-    ),
-    { mode: 0o600 },
-  );
+  const settings = settingsIn(folder, options);
   const node = new ManagedProcess({
     name: 'btcd',
     dataDir: options.dataDir,
@@ -57,7 +51,7 @@ export async function startBtcd(options: BtcdOptions): Promise<Part & { user: st
     ],
     env: { PATH: process.env.PATH, HOME: folder },
     onCrash: (how) => {
-      rest();
+      saver.stop();
       void gate.shut();
       options.onCrash?.(how);
     },
@@ -65,35 +59,18 @@ export async function startBtcd(options: BtcdOptions): Promise<Part & { user: st
   const ask = <T>(method: string, ...params: unknown[]): Promise<T> =>
     call<T>(`http://127.0.0.1:${ownPort}`, method, params, `${user}:${password}`);
   const blocks = new SavedBlocks(join(folder, 'blocks.txt'), ask);
-  let timer: NodeJS.Timeout | undefined;
-  let failures = 0;
-  const keepSaving = (): void => {
-    timer = setTimeout(() => {
-      blocks
-        .save()
-        .then(() => (failures = 0))
-        .catch((error: Error) => {
-          failures += 1; // one may be its end, of which we hear in a moment
-          if (timer && failures === 3) console.error(`btcd: blocks not saved: ${error.message}`);
-        })
-        .finally(() => {
-          if (timer) keepSaving();
-        });
-    }, 1000);
-    timer.unref();
-  };
-  const rest = (): void => {
-    clearTimeout(timer);
-    timer = undefined;
-  };
+  const saver = new Saver(
+    () => blocks.save(),
+    () => 1000,
+    (message) => console.error(`btcd: blocks not saved: ${message}`),
+  );
   const start = async (): Promise<void> => {
     if (node.pid()) return;
     node.start();
     await node.untilReady(async () => (await ask<number>('getblockcount')) >= 0);
     await blocks.handBack();
     await gate.open();
-    rest();
-    keepSaving();
+    saver.start();
   };
   await start();
   return {
@@ -104,16 +81,24 @@ export async function startBtcd(options: BtcdOptions): Promise<Part & { user: st
     pid: () => node.pid(),
     start,
     stop: async () => {
-      rest();
+      saver.stop();
       if (node.pid()) await blocks.save();
       await gate.shut();
       await node.stop();
     },
     kill9: async () => {
-      rest();
+      saver.stop();
       if (node.pid()) await blocks.save(); // a kill must not undo blocks
       await gate.shut();
       await node.kill9();
     },
   };
+}
+
+/** Writes the settings that no list of processes may show, the password among them. Returns the file's path. */
+function settingsIn(folder: string, { user, password, miningAddress }: BtcdOptions): string {
+  const file = join(folder, 'btcd.conf');
+  const lines = ['[Application Options]', `rpcuser=${user}`, `rpcpass=${password}`, `miningaddr=${miningAddress}`, ''];
+  writeFileSync(file, lines.join('\n'), { mode: 0o600 });
+  return file;
 }
