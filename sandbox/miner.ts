@@ -1,4 +1,5 @@
 import { networkOf } from '../domain/chains/assets';
+import { whileRefused } from './again';
 import { call } from './parts/json-rpc';
 
 /** A local UTXO chain beside Bitcoin's. `url`: with user and password. `mineTo`: who gets the coins of its blocks. */
@@ -43,15 +44,8 @@ export async function mineEthereum(ethRpcUrl: string, blocks = 1): Promise<void>
 
 /** Mines `blocks` on the Bitcoin chain; the coins go to the payer. btcd mines for one caller at a time: others wait
  *  their turn. */
-export async function mineBitcoin(btcRpcUrl: string, blocks = 1): Promise<string[]> {
-  for (let tries = 1; ; tries += 1) {
-    try {
-      return await bitcoinCall<string[]>(btcRpcUrl, 'generate', [blocks]);
-    } catch (error) {
-      if (tries === 100 || !/already CPU mining/.test((error as Error).message)) throw error;
-      await new Promise((resolve) => setTimeout(resolve, 100));
-    }
-  }
+export function mineBitcoin(btcRpcUrl: string, blocks = 1): Promise<string[]> {
+  return whileRefused(/already CPU mining/, () => bitcoinCall<string[]>(btcRpcUrl, 'generate', [blocks]));
 }
 
 /** Mines `blocks` on the local chain of a coin. */

@@ -1,15 +1,11 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { encodeFunctionData, erc20Abi, parseAbi, type Hex } from 'viem';
 import { assetOf, isToken, networkOf } from '../domain/chains/assets';
 import { fromUnits, toUnits } from '../domain/money';
 import { CoinPayer, maturity, usualFee } from './coin-payer';
 import { bitcoinCall, coinUrlOf, evmUrlOf, mineCoins, mineEthereum, type Chains } from './miner';
-import { call } from './parts/json-rpc';
+import { sendFromNode } from './node-account';
 import { payerBitcoinKey } from './secrets';
 import { deploy } from './tokens';
-
-/** How a node of an EVM chain refuses a nonce that another transaction of the account has, the same one or another. */
-const takenNonce = /replacement transaction underpriced|transaction already imported|nonce too low/;
 
 const forwarderAbi = parseAbi(['function forward(address to) payable', 'function pretend(address to) payable']);
 
@@ -111,18 +107,9 @@ export class Payer {
     return this.send(on, { to: contract, data, gas: '0x186a0' });
   }
 
-  /** Sends a transaction on the EVM chain of `currency`. The node may give two processes that pay from one account at
-   *  the same moment one nonce, and refuses the later one: it asks again. */
-  private async send(currency: string, transaction: Record<string, string>): Promise<string> {
-    const url = evmUrlOf(this.chains, currency);
-    const accounts = await call<string[]>(url, 'eth_accounts', []);
-    for (let refusals = 0; ; refusals += 1)
-      try {
-        return await call<string>(url, 'eth_sendTransaction', [{ from: accounts[this.account], ...transaction }]);
-      } catch (error) {
-        if (!takenNonce.test((error as Error).message) || refusals === 20) throw error;
-        await sleep(50);
-      }
+  /** Sends a transaction on the EVM chain of `currency`. */
+  private send(currency: string, transaction: Readonly<Record<string, string>>): Promise<string> {
+    return sendFromNode(evmUrlOf(this.chains, currency), transaction, this.account);
   }
 
   /** Mines on the chain of `currency`. */

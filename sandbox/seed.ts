@@ -14,6 +14,7 @@ import { join } from 'node:path';
 import type { DataSource } from 'typeorm';
 import { chainsOf } from './chain-tools';
 import { mineEthereum } from './miner';
+import { sendFromNode } from './node-account';
 import { call } from './parts/json-rpc';
 import { Payer } from './payer';
 import type { DemoMerchant } from './sandbox-file';
@@ -52,12 +53,11 @@ async function fundGas(db: DataSource, ethRpcUrl: string, network: NetworkId = '
     [network],
   )) as Array<{ address: string }>;
   if (!wallets.length) throw new Error(`The signer has not registered its gas wallets of ${network}`);
-  const [from] = await call<string[]>(ethRpcUrl, 'eth_accounts', []);
   let isAnyPoor = false;
   for (const { address } of wallets) {
     const held = BigInt(await call<string>(ethRpcUrl, 'eth_getBalance', [address, 'latest']));
     if (held > BigInt(gasFloat) / 10n) continue;
-    await call(ethRpcUrl, 'eth_sendTransaction', [{ from, to: address, value: gasFloat }]);
+    await sendFromNode(ethRpcUrl, { to: address, value: gasFloat });
     isAnyPoor = true;
   }
   if (isAnyPoor) await mineEthereum(ethRpcUrl, networks[network].confirmations + 1);

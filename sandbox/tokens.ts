@@ -6,6 +6,7 @@ import { deploySweeper as deployOnChain } from '../chains/evm/deploy-sweeper';
 import type { Rpc } from '../chains/json-rpc';
 import { assetsOn, type NetworkId } from '../domain/chains/assets';
 import { call } from './parts/json-rpc';
+import { sendFromNode } from './node-account';
 import { root } from './paths';
 
 type Compiled = Readonly<{ abi: Abi; bytecode: Hex }>;
@@ -86,8 +87,7 @@ export async function placeOracle(ethRpcUrl: string, oracle: string): Promise<vo
 
 /** Sends creation code from the node's first account and mines it. */
 async function deployCode(ethRpcUrl: string, name: string, data: Hex): Promise<Hex> {
-  const [from] = await call<string[]>(ethRpcUrl, 'eth_accounts', []);
-  const txId = await call<string>(ethRpcUrl, 'eth_sendTransaction', [{ from, data, gas: '0x2dc6c0' }]);
+  const txId = await sendFromNode(ethRpcUrl, { data, gas: '0x2dc6c0' });
   await call(ethRpcUrl, 'evm_mine', []);
   const receipt = await call<{ status: string; contractAddress: Hex } | null>(ethRpcUrl, 'eth_getTransactionReceipt', [
     txId,

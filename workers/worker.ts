@@ -15,7 +15,7 @@ import type { DataSource } from 'typeorm';
 import { createDataSource } from '../db/data-source';
 import { faultOfMode } from '../db/instance';
 import { armFailPoints } from '../db/fail-point';
-import { ConfigError, parseConfig, type Config } from '../domain/config';
+import { ConfigError, parseConfig, type Config, type ProcessName } from '../domain/config';
 import { searchAttributes } from '../workflows/messages';
 import { translateFailures } from './failures';
 import { heartbeat } from './heartbeat';
@@ -37,7 +37,7 @@ export type Process = Readonly<{
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-type Role = 'payments' | 'chain' | 'signer';
+type Role = Extract<ProcessName, 'payments' | 'chain' | 'signer'>;
 
 /** Starts a worker process: configuration, log, database, Temporal, health; then the workers that `assemble` makes,
  *  until SIGTERM, which drains them. Ends with 1 on a configuration that cannot run. `withoutTemporal` starts what
