@@ -4,14 +4,13 @@ import { relative } from 'node:path';
 const mostByChance = 2;
 
 const isFailed = ({ status }) => status === 'failed';
-const filesOf = (reports) => reports.flatMap(({ testResults }) => testResults);
 const count = ({ assertionResults }, ...statuses) =>
   assertionResults.filter(({ status }) => statuses.includes(status)).length;
 
 /** The paths of the files that failed, where they are few enough to be looked at a second time; otherwise none.
  *  `report` is what Jest writes with --json. */
 export function forSecondLook(report) {
-  const failed = filesOf([report]).filter(isFailed);
+  const failed = report.testResults.filter(isFailed);
   return failed.length <= mostByChance ? failed.map(({ name }) => name) : [];
 }
 
@@ -19,7 +18,7 @@ export function forSecondLook(report) {
  *  `unsteady`: their paths below `root`. */
 export function afterSecondLook(report, second, root) {
   const passed = new Map(second.testResults.filter((file) => !isFailed(file)).map((file) => [file.name, file]));
-  const unsteady = filesOf([report]).filter((file) => isFailed(file) && passed.has(file.name));
+  const unsteady = report.testResults.filter((file) => isFailed(file) && passed.has(file.name));
   return {
     report: { ...report, testResults: report.testResults.map((file) => passed.get(file.name) ?? file) },
     unsteady: unsteady.map(({ name }) => relative(root, name)),
@@ -28,8 +27,7 @@ export function afterSecondLook(report, second, root) {
 
 /** How many tests passed, failed and were skipped, and the files that failed, by their paths below `root`. A file that
  *  failed outside of its tests counts as one more. */
-export function tallyOf(report, root) {
-  const files = filesOf([report]);
+export function tallyOf({ testResults: files }, root) {
   const failed = files.filter(isFailed);
   const sum = (...statuses) => files.reduce((total, file) => total + count(file, ...statuses), 0);
   return {

@@ -150,9 +150,9 @@ function tally() {
     if (!holds) failures.push(name);
     write();
   };
-  const add = (name, { code, report: first }, second) => {
+  const add = (name, { code, report: first }, second = { testResults: [] }) => {
     if (!first) return note(name, false);
-    const after = second ? afterSecondLook(first, second, root) : { report: first, unsteady: [] };
+    const after = afterSecondLook(first, second, root);
     const { failures: failed, ...counts } = tallyOf(after.report, root);
     reports.push(after.report);
     unsteady.push(...after.unsteady);
