@@ -5,7 +5,8 @@ const longFiles = require('./tests/setup/long-files.cjs');
  *  measures. */
 const common = {
   rootDir: __dirname,
-  testEnvironment: 'node',
+  testEnvironment: './tests/setup/shared-environment.cjs',
+  runtime: './tests/setup/shared-runtime.cjs',
   transform: {
     '^.+\\.ts$': [
       '@swc/jest',

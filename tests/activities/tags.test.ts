@@ -1,3 +1,4 @@
+/** @jest-environment node */
 import { randomBytes } from 'node:crypto';
 import { getAddress } from 'viem';
 import { payoutActivities } from '../../activities/payouts/payouts';

@@ -51,10 +51,12 @@ async function ofService(networks?: readonly NetworkId[]): Promise<string> {
   }
 }
 
-/** Every series that a scrape would show, by name and labels. */
+/** Every series that a scrape would show, by name and labels, without those of V8's kinds of garbage collection: a kind
+ *  has none before it happens for the first time. */
 async function series(): Promise<string[]> {
   const text = `${await h.api.deps.metrics.text()}\n${await ofService()}`;
-  return [...new Set(text.split('\n').flatMap((line) => /^[a-z_]+(?:\{[^}]*\})?(?= )/.exec(line)?.[0] ?? []))];
+  const all = new Set(text.split('\n').flatMap((line) => /^[a-z_]+(?:\{[^}]*\})?(?= )/.exec(line)?.[0] ?? []));
+  return [...all].filter((one) => !one.startsWith('nodejs_gc_'));
 }
 const ofRequests = async (): Promise<string[]> => (await series()).filter((one) => one.startsWith('http_'));
 

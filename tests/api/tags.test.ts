@@ -1,3 +1,4 @@
+/** @jest-environment node */
 import { randomBytes } from 'node:crypto';
 import { createCodecs } from '../../chains/codecs';
 import { swapConversions } from '../../commands/conversions/provider-quote';

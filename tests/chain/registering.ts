@@ -1,8 +1,10 @@
 import { assets, networks, type Asset, type Network, type NetworkId } from '../../domain/chains/assets';
 import type { ChainCodec } from '../../domain/chains/chain';
+import { needsOwnModules } from '../own-modules';
 
 /** Puts a network or assets into the registry until the returned function takes them out again. */
 export function register(own: readonly Asset[], network?: Network): () => void {
+  needsOwnModules();
   const all = assets as Asset[];
   const known = networks as Record<string, Network>;
   if (network) known[network.id] = network;

@@ -1,3 +1,4 @@
+/** @jest-environment node */
 import { bech32, createBase58check, hex } from '@scure/base';
 import { HDKey } from '@scure/bip32';
 import { mnemonicToSeedSync } from '@scure/bip39';

@@ -1,3 +1,4 @@
+/** @jest-environment node */
 import { assets, networks, type Asset, type NetworkId } from '../../domain/chains/assets';
 import { coinName, networkStatus, payerFee, payerFeeFiat, sortOffers, usualSeconds } from '../../domain/chains/coins';
 import { evmChain, register } from '../chain/registering';

@@ -1,3 +1,4 @@
+/** @jest-environment node */
 import { mayCost, maySign, movablePart, type SignFacts } from '../../txmanager/sign/policy';
 import { outputsOf } from '../../txmanager/kinds/payout-line';
 import type { InsideFacts, RowFacts } from '../../txmanager/purpose';

@@ -1,3 +1,4 @@
+/** @jest-environment node */
 import { evmCodec } from '../../chains/evm/codec';
 import { utxoCodec } from '../../chains/utxo/codec';
 import { assetOf, networks, type EvmNetwork, type UtxoNetwork } from '../../domain/chains/assets';

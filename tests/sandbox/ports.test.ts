@@ -1,10 +1,13 @@
+/** @jest-environment node */
 import { createServer } from 'node:net';
 import { freePort, takenPort } from '../../sandbox/ports';
+import { needsOwnModules } from '../own-modules';
 
 type Ports = typeof import('../../sandbox/ports');
 
 /** What another process would ask: it knows nothing of the ports that were given here. */
 function elsewhere(): Ports {
+  needsOwnModules();
   let ports: Ports | undefined;
   jest.isolateModules(() => {
     ports = jest.requireActual<Ports>('../../sandbox/ports');

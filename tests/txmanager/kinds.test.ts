@@ -1,3 +1,4 @@
+/** @jest-environment node */
 // First: it registers the kind.
 import { grantOwner, grantTable, grantWorkflow } from './made-up-kind';
 import type { DataSource } from 'typeorm';

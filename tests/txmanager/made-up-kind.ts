@@ -5,6 +5,7 @@ import { kinds, type Kind, type KindFacts } from '../../domain/txmanager/kinds';
 import { outgoingKinds } from '../../txmanager/kinds';
 import { openIntents, purposesByRef, summaryAs, type OutgoingKind } from '../../txmanager/kinds/kind';
 import type { Purpose, ServedIntent } from '../../txmanager/purpose';
+import { needsOwnModules } from '../own-modules';
 import { ownerWorkflows, workflowIds, type OwnerKind, type RowWorkflow } from '../../domain/workflow-ids';
 
 /** A kind of outgoing money that the product does not have: the platform's own money is granted to somebody. Import
@@ -119,4 +120,5 @@ const facts: KindFacts = {
 Object.assign(kinds, { grant: facts });
 Object.assign(workflowIds, { grant: grantWorkflow });
 Object.assign(ownerWorkflows, { grant: 'grant' });
+needsOwnModules();
 (outgoingKinds as OutgoingKind[]).push(grant);

@@ -1,3 +1,4 @@
+/** @jest-environment node */
 import { claimPage, confirmClaimPage } from '../../web/checkout/claim';
 import { payerPart } from '../../web/checkout/payer';
 import { payment } from '../../web/checkout/pay';
