@@ -1,6 +1,6 @@
 import { routes } from '../../api/routes';
-import { routeAt } from '../setup/record';
-import { declaredHeaders, sentHeaders, startHarness, type Answer, type Harness, type Shop } from './harness';
+import { declaredHeaders, routeAt, sentHeaders } from '../shared/declared';
+import { startHarness, type Answer, type Harness, type Shop } from './harness';
 
 /** What answers say beside their bodies: the request's id always, where the caller stands with the limit wherever the
  *  request was counted. */

@@ -5,10 +5,10 @@ import type { Client } from 'pg';
 import { errorResponse } from '../../api/http/errors';
 import { errorsOf, exampleNameOf } from '../../api/http/reference/errors';
 import type { Route } from '../../api/http/route';
-import { routes } from '../../api/routes';
 import { livemodeSql } from '../../db/instance';
 import { DomainError } from '../../domain/errors';
 import { eventJson, type EventRow } from '../../domain/webhooks/event-view';
+import { routeAt } from '../shared/declared';
 
 /** Keeps what tests send and are answered, for the examples of the API reference: `npm run examples` reads these files.
  *  Does nothing unless RECORD_EXAMPLES names a folder. */
@@ -24,14 +24,6 @@ function keep(kind: string, name: string, content: object): void {
 
 const perRoute = 25;
 const counts = new Map<string, number>();
-
-/** The route that a call is for. */
-export const routeAt = (method: string, path: string): Route | undefined =>
-  routes.find(
-    (route) =>
-      route.method === method.toLowerCase() &&
-      new RegExp(`^${route.path.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(path.split('?')[0]!),
-  );
 
 /** A call of a test that runs the whole service, if it succeeded. */
 export function recordAnswer(

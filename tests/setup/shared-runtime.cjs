@@ -10,12 +10,14 @@ class SharedModules extends Runtime {
 let shared;
 
 /** Jest loads every module anew for each test file, which took a third of the suite's CPU time. This one loads the
- *  service and its packages once for each worker, as a process of the service does, and only what is in the folder
- *  tests anew. A method of Jest's own (`_resolution`) tells which file a name stands for: its version is pinned. */
+ *  service and its packages once for each worker, as a process of the service does, and anew only what tests are made
+ *  of, except for tests/shared: what keeps nothing of a test. A property of Jest's own (`_resolution`) tells which file
+ *  a name stands for: its version is pinned. */
 module.exports = class TestRuntime extends Runtime {
   constructor(config, environment, ...rest) {
     super(config, environment, ...rest);
     this.ofTests = join(config.rootDir, 'tests') + sep;
+    this.ofAllTests = join(this.ofTests, 'shared') + sep;
     if (isShared(environment)) this.shared = shared ??= new SharedModules(config, environment, ...rest);
   }
 
@@ -27,7 +29,8 @@ module.exports = class TestRuntime extends Runtime {
 
   isOfAll(from, name, options) {
     if (!this.shared || !name || options?.isInternalModule || this._resolution.isCoreModule(name)) return false;
-    return !this._resolution.resolveCjs(from, name).startsWith(this.ofTests);
+    const path = this._resolution.resolveCjs(from, name);
+    return !path.startsWith(this.ofTests) || path.startsWith(this.ofAllTests);
   }
 
   /** Where the source maps of its own modules and of the shared ones are, by the path of the file. */
