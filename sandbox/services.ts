@@ -37,6 +37,9 @@ export type ServiceOptions = Readonly<{
   onCrash?: (name: string, how: string) => void;
 }>;
 
+/** Arguments of Node: stack traces name lines of our TypeScript. */
+const ownSourceMaps = ['--require', join(root, 'sandbox', 'setup', 'own-source-maps.cjs')];
+
 /** What every process of ours inherits from the shell; all else comes from its configuration. */
 const inherited = (): Record<string, string> => {
   const kept: Record<string, string> = {};
@@ -81,7 +84,7 @@ export async function service(options: ServiceOptions): Promise<Part> {
     name,
     dataDir,
     command: process.execPath,
-    args: ['--enable-source-maps', built(file)],
+    args: [...ownSourceMaps, built(file)],
     env: { ...inherited(), ...environmentOf(role, env), [variable]: String(port) },
     cwd: root,
     graceMs: 30_000,
@@ -120,7 +123,7 @@ export async function service(options: ServiceOptions): Promise<Part> {
 export function migrateDatabase(url: string, mode = 'live'): void {
   const passwords = Object.fromEntries(databaseRoles.map((role) => [passwordVariable(role), rolePassword(url, role)]));
   try {
-    execFileSync(process.execPath, ['--enable-source-maps', built('db/migrate.js')], {
+    execFileSync(process.execPath, [...ownSourceMaps, built('db/migrate.js')], {
       env: { ...inherited(), MODE: mode, DATABASE_URL: url, ...passwords },
       encoding: 'utf8',
       stdio: 'pipe',
