@@ -89,8 +89,8 @@ export class World {
         RATE_REFRESH_SECONDS: '5',
         EVEN_ANSWER_MS: '20',
         WEBHOOK_TIME_SCALE: '0.1',
-        // A machine that stands still for a moment is no busy pool.
-        ...(process.env.TEST_POSTGRES_URL ? { DATABASE_WAIT_MS: '15000' } : {}),
+        // A machine that stands still for a moment is no busy pool, and looks at nodes keep it busy for nothing.
+        ...(process.env.TEST_POSTGRES_URL ? { DATABASE_WAIT_MS: '15000', POLL_INTERVAL_MS: '250' } : {}),
         ...(database ? { DATABASE_URL: database.url } : {}),
         ...options.env,
       },
