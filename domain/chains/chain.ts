@@ -36,7 +36,7 @@ export type Transfer = Readonly<{
  *  `failed`: it has, and this block's failed, in whole or for a transaction. */
 export type Traces = Readonly<{ state: 'read' } | { state: 'off' | 'failed'; reason: string }>;
 /** The trace of a block that is read again. */
-type Traced = Readonly<
+export type Traced = Readonly<
   { state: 'read'; time: number; transfers: readonly Transfer[] } | { state: 'failed'; reason: string }
 >;
 
