@@ -12,15 +12,9 @@ import { takenPort } from './ports';
 import { claim, endLeftovers, leftovers, StartError } from './process';
 import { writeSandboxFile, type SandboxFile } from './sandbox-file';
 import { seedSandbox } from './seed';
-import {
-  fixedPorts,
-  localChains,
-  optionalNetworks,
-  startStack,
-  type OptionalNetwork,
-  type Ports,
-  type Stack,
-} from './stack';
+import { startStack, type Stack } from './stack';
+import { localChains, optionalNetworks, type OptionalNetwork } from './stack/networks';
+import { fixedPorts, type Ports } from './stack/ports';
 
 /** `npm start [-- --with litecoin,polygon …]`: the whole service on this machine, until Ctrl-C. */
 

@@ -1,0 +1,91 @@
+import { evmNetworks, type NetworkId } from '../../domain/chains/assets';
+import { allOrFirstError } from '../all-or-first-error';
+import { startAnvil } from '../parts/anvil';
+import { startBtcd } from '../parts/btcd';
+import { startLitecoind } from '../parts/litecoind';
+import { startMail } from '../parts/mail';
+import { external, type Part } from '../parts/part';
+import { startPostgres } from '../parts/postgres';
+import { startTemporal } from '../parts/temporal';
+import { payerAddressOn, payerBitcoinKey, type Secrets } from '../secrets';
+import type { Stack, StackOptions } from './options';
+import type { Ports } from './ports';
+import type { Running } from './running';
+
+/** The parts that a stack stands on: database, Temporal, nodes and mail. */
+export type Parts = Pick<Stack, 'postgres' | 'temporal' | 'anvil' | 'btcd' | 'litecoind' | 'evmNodes' | 'mail'>;
+
+/** Where the parts of a stack are, and with which secrets. */
+export type Place = Readonly<{ dataDir: string; ports: Ports; secrets: Secrets; payer: string }>;
+
+/** Starts them all at once, and waits for all before a failure counts: none may start behind the back of `stop`. */
+export async function startParts(options: StackOptions, place: Place, { add }: Running): Promise<Parts> {
+  const { dataDir, ports } = place;
+  const extra = options.networks ?? [];
+  const [postgres, temporal, anvil, btcd, litecoind, others, mail] = await allOrFirstError([
+    add(startDatabase(options, place)),
+    add(startWorkflows(options, place)),
+    add(startAnvil({ dataDir, port: ports.ethereum, onCrash: crashed(options, 'anvil') })),
+    add(startBitcoin(options, place)),
+    extra.includes('litecoin') ? add(startLitecoin(options, place)) : Promise.resolve(null),
+    Promise.all(
+      evmNetworks()
+        .filter(({ id }) => extra.some((one) => one === id))
+        .map(async ({ id, confirmations: depth, localChainIds: [chainId] }) => {
+          const name = `anvil-${id}`;
+          const its = { name, dataDir, port: ports[id as keyof Ports], chainId, depth };
+          return [id, await add(startAnvil({ ...its, onCrash: crashed(options, name) }))] as const;
+        }),
+    ),
+    add(startMail({ dataDir, smtpPort: ports.smtp, port: ports.mail })),
+  ]);
+  return { postgres, temporal, anvil, btcd, litecoind, evmNodes: new Map<NetworkId, Part>(others), mail };
+}
+
+const crashed = (options: StackOptions, name: string) => (how: string) => options.onCrash?.(name, how);
+
+function startDatabase(options: StackOptions, { dataDir, ports, secrets }: Place): Promise<Part> {
+  const url = options.env?.DATABASE_URL;
+  if (url) return Promise.resolve(external('postgres', url));
+  return startPostgres({
+    dataDir,
+    port: ports.postgres,
+    password: secrets.postgresPassword,
+    ...(options.archive ? { archive: true } : {}),
+    say: options.say ?? (() => {}),
+    onCrash: crashed(options, 'postgres'),
+  });
+}
+
+function startWorkflows(options: StackOptions, { dataDir, ports }: Place): Promise<Stack['temporal']> {
+  const { TEMPORAL_ADDRESS: address, TEMPORAL_UI_URL: uiUrl = '' } = options.env ?? {};
+  if (address) return Promise.resolve({ ...external('temporal', address), uiUrl });
+  return startTemporal({
+    dataDir,
+    port: ports.temporal,
+    uiPort: ports.temporalUi,
+    isHasty: options.isHasty,
+    onCrash: crashed(options, 'temporal'),
+  });
+}
+
+/** The login is the same for all nodes of coins. */
+const loginOf = ({ btcRpcUser: user, btcRpcPassword: password }: Secrets) => ({ user, password });
+
+const startBitcoin = (options: StackOptions, { dataDir, ports, secrets, payer }: Place) =>
+  startBtcd({
+    dataDir,
+    port: ports.bitcoin,
+    ...loginOf(secrets),
+    miningAddress: payerBitcoinKey(payer).address,
+    onCrash: crashed(options, 'btcd'),
+  });
+
+const startLitecoin = (options: StackOptions, { dataDir, ports, secrets, payer }: Place) =>
+  startLitecoind({
+    dataDir,
+    port: ports.litecoin,
+    ...loginOf(secrets),
+    miningAddress: payerAddressOn(payer, 'litecoin'),
+    onCrash: crashed(options, 'litecoind'),
+  });

@@ -1,0 +1,30 @@
+import { freePort } from '../ports';
+
+export const fixedPorts = {
+  postgres: 54320,
+  temporal: 7233,
+  temporalUi: 8233,
+  ethereum: 8545,
+  bitcoin: 18334,
+  litecoin: 19443,
+  polygon: 8547,
+  base: 8548,
+  optimism: 8549,
+  arbitrum: 8550,
+  bnb: 8551,
+  smtp: 1025,
+  mail: 8025,
+  swap: 8040,
+  simulator: 8050,
+  api: 3000,
+  checkout: 3001,
+  shop: 3003,
+  metrics: 9100,
+} as const;
+export type Ports = Readonly<Record<keyof typeof fixedPorts, number>>;
+
+export async function freePorts(): Promise<Ports> {
+  const ports: Partial<Record<keyof Ports, number>> = {};
+  for (const name of Object.keys(fixedPorts) as Array<keyof Ports>) ports[name] = await freePort();
+  return ports as Ports;
+}

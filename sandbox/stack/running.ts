@@ -1,0 +1,41 @@
+import type { Part } from '../parts/part';
+
+/** What a stack has running, and how it ends. */
+export type Running = Readonly<{
+  /** Our own processes, by name. */
+  services: Map<string, Part>;
+  /** Waits for a part; from then on it is ended with the rest. */
+  add<P extends Part>(part: Promise<P>): Promise<P>;
+  /** Is called before anything ends. */
+  endFirst(end: () => Promise<void>): void;
+  /** Ends all that was started, services first. */
+  stop(): Promise<void>;
+}>;
+
+/** What others lean on, so it goes last. */
+const isAnchor = (part: Part): boolean => part.name === 'postgres' || part.name === 'temporal';
+
+export function nothingRunning(): Running {
+  const started: Part[] = [];
+  const services = new Map<string, Part>();
+  const first: Array<() => Promise<void>> = [];
+  return {
+    services,
+    add: async (part) => {
+      const running = await part;
+      started.push(running);
+      return running;
+    },
+    endFirst: (end) => {
+      first.push(end);
+    },
+    stop: async () => {
+      for (const end of first.splice(0)) await end();
+      await Promise.all([...services.values()].map((one) => one.stop()));
+      const [anchors, rest] = [started.filter(isAnchor), started.filter((part) => !isAnchor(part))];
+      started.length = 0;
+      await Promise.all(rest.map((part) => part.stop()));
+      await Promise.all(anchors.map((part) => part.stop()));
+    },
+  };
+}
