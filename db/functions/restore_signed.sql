@@ -1,7 +1,7 @@
 -- Makes attempts of what the signer has in its record and the database has not: of the intent that they belong to,
 -- where that is signed, else of one of the kind `lost`. Their addresses are ours, their nonces and coins stay used, and
 -- plans that would spend them go. Freezes the addresses that money of these kinds has left. Returns what it took.
--- Called by `restoreSigned`.
+-- Records from before `ownerKind` and `ownerId` have both in `owner`. Called by `restoreSigned`.
 CREATE OR REPLACE FUNCTION restore_signed(p_records jsonb, p_leaving text[]) RETURNS jsonb
   LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
   DECLARE
@@ -16,10 +16,11 @@ CREATE OR REPLACE FUNCTION restore_signed(p_records jsonb, p_leaving text[]) RET
        WHERE i.kind = r->>'kind' AND i.ref = r->>'ref' AND EXISTS (SELECT FROM attempt a WHERE a.intent_id = i.id);
       IF v_intent IS NULL THEN
         INSERT INTO intent (kind, ref, network, currency, from_address, outputs, max_unit_price, fee_budget, gas_limit,
-            status, merchant_id, owner_kind, owner_id, lost)
+            status, merchant_id, owner_kind, owner_id, lost_owner_kind, lost_owner_id, lost)
           VALUES ('lost', concat(r->>'kind', '/', r->>'ref'), r->>'network', r->>'currency', r->>'from', r->'outputs',
             (r->>'maxUnitPrice')::numeric, (r->>'feeBudget')::numeric, (r->>'gasLimit')::bigint, 'sent',
-            r->>'merchantId', 'lost', r->>'owner', r)
+            r->>'merchantId', 'lost', r->>'owner', coalesce(r->>'ownerKind', split_part(r->>'owner', '/', 1)),
+            coalesce(r->>'ownerId', substr(r->>'owner', strpos(r->>'owner', '/') + 1)), r)
           ON CONFLICT (kind, ref) DO UPDATE SET outputs = EXCLUDED.outputs, lost = EXCLUDED.lost
           RETURNING id INTO v_intent;
       END IF;

@@ -10,10 +10,10 @@ CREATE OR REPLACE FUNCTION take_over_lost(p_lost bigint, p_payment text) RETURNS
     SELECT * INTO v_lost FROM intent WHERE id = p_lost AND kind = 'lost' AND status <> 'dead' FOR UPDATE;
     IF NOT FOUND THEN RETURN NULL; END IF;
     r := v_lost.lost;
-    v_kind := split_part(v_lost.owner_id, '/', 1);
+    v_kind := v_lost.lost_owner_kind;
     v_is_sweep := r->>'kind' = 'sweep';
-    v_owner := CASE WHEN v_kind = 'sweep' THEN coalesce(p_payment, split_part(v_lost.owner_id, '/', 2))
-                    ELSE split_part(v_lost.owner_id, '/', 2) END;
+    v_owner := CASE WHEN v_kind = 'sweep' THEN coalesce(p_payment, v_lost.lost_owner_id)
+                    ELSE v_lost.lost_owner_id END;
     v_deposits := deposits_at(v_lost.network, r->'deposits');
     -- A forgotten payment of a sweep of many has deposits that no payment has: they are no part of what is taken over.
     IF v_is_sweep AND v_kind = 'sweep-batch' THEN

@@ -44,6 +44,7 @@ import { Allocation1799000400000 } from './1799000400000-allocation';
 import { StartDelays1799000700000 } from './1799000700000-start-delays';
 import { DeliveryQueue1799000800000 } from './1799000800000-delivery-queue';
 import { MetricsOfTheService1799000900000 } from './1799000900000-metrics-of-the-service';
+import { LostOwners1799000910000 } from './1799000910000-lost-owners';
 
 /** Every migration, oldest first; only ever added to. Functions, triggers and views are in db/functions. */
 export const migrations = [
@@ -93,4 +94,5 @@ export const migrations = [
   StartDelays1799000700000,
   DeliveryQueue1799000800000,
   MetricsOfTheService1799000900000,
+  LostOwners1799000910000,
 ];

@@ -1,7 +1,7 @@
 import type { EntityManager } from 'typeorm';
 import type { Destination } from '../../domain/chains/tags';
 import { leavingKinds } from '../../domain/txmanager/kinds';
-import { ownerWorkflow, type IntentOwner } from '../../domain/workflow-ids';
+import type { IntentOwner, OwnerKind } from '../../domain/workflow-ids';
 import { openIncident } from '../incidents';
 import type { Queryable } from '../query';
 
@@ -14,6 +14,10 @@ import type { Queryable } from '../query';
 export type SignedRecord = Readonly<{
   kind: string;
   ref: string;
+  /** Absent, both, in records from before they were kept: they are in `owner`. */
+  ownerKind?: OwnerKind;
+  ownerId?: string;
+  /** Both in one text, for signers of the release before. */
   owner: string;
   network: string;
   currency: string;
@@ -100,14 +104,14 @@ function notRolledBack(records: readonly SignedRecord[]): SignedRecord[] {
 }
 
 /** SQL: no row of ours has the lost intent `i` sent, so nothing will take it over. */
-const isOwnerless = `CASE split_part(i.owner_id, '/', 1)
-  WHEN 'withdrawal' THEN NOT EXISTS (SELECT FROM withdrawal r WHERE r.id = split_part(i.owner_id, '/', 2)::bpchar)
-  WHEN 'refund' THEN NOT EXISTS (SELECT FROM refund r WHERE r.id = split_part(i.owner_id, '/', 2)::bpchar)
-  WHEN 'payout-batch' THEN NOT EXISTS (SELECT FROM payout_batch r WHERE r.id = split_part(i.owner_id, '/', 2)::bpchar)
-  WHEN 'conversion' THEN NOT EXISTS (SELECT FROM conversion r WHERE r.id = split_part(i.owner_id, '/', 2)::bpchar)
+const isOwnerless = `CASE i.lost_owner_kind
+  WHEN 'withdrawal' THEN NOT EXISTS (SELECT FROM withdrawal r WHERE r.id = i.lost_owner_id::bpchar)
+  WHEN 'refund' THEN NOT EXISTS (SELECT FROM refund r WHERE r.id = i.lost_owner_id::bpchar)
+  WHEN 'payout-batch' THEN NOT EXISTS (SELECT FROM payout_batch r WHERE r.id = i.lost_owner_id::bpchar)
+  WHEN 'conversion' THEN NOT EXISTS (SELECT FROM conversion r WHERE r.id = i.lost_owner_id::bpchar)
   WHEN 'consolidate' THEN NOT EXISTS (SELECT FROM intent r
-    WHERE r.owner_kind = 'consolidate' AND r.owner_id = split_part(i.owner_id, '/', 2))
-  ELSE NOT EXISTS (SELECT FROM payment r WHERE r.id = split_part(i.owner_id, '/', 2)::bpchar)
+    WHERE r.owner_kind = 'consolidate' AND r.owner_id = i.lost_owner_id)
+  ELSE NOT EXISTS (SELECT FROM payment r WHERE r.id = i.lost_owner_id::bpchar)
     AND NOT EXISTS (SELECT FROM deposit d WHERE d.network = i.network AND d.payment_id IS NOT NULL
                        AND i.lost->'deposits' ? (d.tx_id || ':' || d.out_index)) END`;
 
@@ -141,13 +145,13 @@ export const lostSignatures = (db: Queryable): Promise<LostRow[]> => db.query<Lo
 export const newestLost = (db: Queryable, limit: number): Promise<LostRow[]> =>
   db.query<LostRow[]>(`${lostRows} ORDER BY i.id DESC LIMIT $1`, [limit]);
 
+/** SQL: `i` was lost of the owner of this kind and id, and that has not taken it over. */
+const isOfOwner = `i.owner_kind = 'lost' AND i.lost_owner_kind = $1 AND i.lost_owner_id = $2 AND i.status <> 'dead'`;
+
 /** Whether an owner has something signed which a recovery has lost and it has not taken over: what may have left is
  *  neither given back nor signed again. */
-export async function hasSignedAndLost(db: Queryable, owner: IntentOwner): Promise<boolean> {
-  const rows = await db.query<unknown[]>(
-    `SELECT FROM intent WHERE owner_kind = 'lost' AND owner_id = $1 AND status <> 'dead' LIMIT 1`,
-    [ownerWorkflow(owner).workflowId],
-  );
+export async function hasSignedAndLost(db: Queryable, { kind, id }: IntentOwner): Promise<boolean> {
+  const rows = await db.query<unknown[]>(`SELECT FROM intent i WHERE ${isOfOwner} LIMIT 1`, [kind, id]);
   return rows.length > 0;
 }
 
@@ -166,19 +170,15 @@ const lostColumns = `i.id, i.booked, i.lost->>'kind' AS kind, i.lost->'outputs' 
   (SELECT t.id FROM intent t WHERE t.kind = i.lost->>'kind' AND t.ref = i.lost->>'ref') AS twin`;
 
 /** What was lost of an owner, gas first, as it was signed. */
-export const lostOf = (tx: EntityManager, owner: IntentOwner): Promise<LostIntent[]> =>
-  tx.query<LostIntent[]>(
-    `SELECT ${lostColumns} FROM intent i WHERE i.owner_kind = 'lost' AND i.owner_id = $1 AND i.status <> 'dead'
-      ORDER BY i.id`,
-    [ownerWorkflow(owner).workflowId],
-  );
+export const lostOf = (tx: EntityManager, { kind, id }: IntentOwner): Promise<LostIntent[]> =>
+  tx.query<LostIntent[]>(`SELECT ${lostColumns} FROM intent i WHERE ${isOfOwner} ORDER BY i.id`, [kind, id]);
 
 /** Lost sweeps of a payment's deposits, with the gas that was bought for them. */
 export const lostSweepsOf = (tx: EntityManager, paymentId: string): Promise<LostIntent[]> =>
   tx.query<LostIntent[]>(
     `SELECT ${lostColumns} FROM intent i
-      WHERE i.owner_kind = 'lost' AND i.status <> 'dead' AND i.owner_id IN (
-        SELECT s.owner_id FROM intent s JOIN deposit d ON d.network = s.network
+      WHERE i.owner_kind = 'lost' AND i.status <> 'dead' AND (i.lost_owner_kind, i.lost_owner_id) IN (
+        SELECT s.lost_owner_kind, s.lost_owner_id FROM intent s JOIN deposit d ON d.network = s.network
          WHERE s.owner_kind = 'lost' AND s.status <> 'dead' AND s.lost->>'kind' = 'sweep'
            AND coalesce(d.child_payment_id, d.payment_id) = $1 AND s.lost->'deposits' ? (d.tx_id || ':' || d.out_index))
       ORDER BY i.id`,

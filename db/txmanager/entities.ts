@@ -38,7 +38,11 @@ export const intentEntity = entity('intent', {
   payment_id: nullable(id()),
   merchant_id: nullable(id()),
   owner_kind: text<OwnerKind>(),
+  /** Of a lost intent both columns below in one text, for the release before. */
   owner_id: text(),
+  /** Whose a lost intent is; null for all others. */
+  lost_owner_kind: nullable(text<OwnerKind>()),
+  lost_owner_id: nullable(text()),
   /** Its end is in the ledger. */
   booked: boolean(),
   created_at: timestamptz(),

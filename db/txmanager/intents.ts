@@ -33,6 +33,8 @@ export type NewIntent = Omit<
   | 'replaced_by'
   | 'gas_limit'
   | 'gas_estimated_at'
+  | 'lost_owner_kind'
+  | 'lost_owner_id'
   | 'lost'
   | 'waits_for'
   | 'created_at'

@@ -48,7 +48,7 @@ type SignReads = Readonly<{
   signed: string[];
   /** Those that are sweeps of many. */
   shared: string[];
-  /** Owners, by the ids of their workflows, that something was lost of. */
+  /** Those whose owners have lost something, and have not taken it over. */
   lost: string[];
   own: OwnAddressRow[];
   freezes: Array<{ currency: string; reason: string }>;
@@ -57,20 +57,21 @@ type SignReads = Readonly<{
 export async function signReads(
   tx: EntityManager,
   network: string,
-  of: Readonly<{ ids: readonly string[]; owners: readonly string[]; addresses: readonly string[] }>,
+  of: Readonly<{ ids: readonly string[]; addresses: readonly string[] }>,
 ): Promise<SignReads> {
   const [row] = await tx.query<SignReads[]>(
     `SELECT ARRAY(SELECT DISTINCT a.intent_id FROM attempt a WHERE a.intent_id = ANY($1::bigint[])) AS signed,
             ARRAY(SELECT DISTINCT s.intent_id FROM sweep_share s
                    WHERE s.intent_id = ANY($1::bigint[]) AND s.dropped_at IS NULL) AS shared,
-            ARRAY(SELECT DISTINCT i.owner_id FROM intent i
-                   WHERE i.owner_kind = 'lost' AND i.owner_id = ANY($2) AND i.status <> 'dead') AS lost,
+            ARRAY(SELECT i.id FROM intent i WHERE i.id = ANY($1::bigint[]) AND EXISTS (
+                   SELECT FROM intent l WHERE l.owner_kind = 'lost' AND l.lost_owner_kind = i.owner_kind
+                      AND l.lost_owner_id = i.owner_id AND l.status <> 'dead')) AS lost,
             (SELECT coalesce(jsonb_agg(jsonb_build_object('address', o.address, 'role', o.role,
                       'merchant_id', o.merchant_id, 'branch', o.branch, 'key_index', o.key_index)), '[]')
-               FROM address o WHERE o.network = $3 AND o.address = ANY($4) AND o.tag = '') AS own,
+               FROM address o WHERE o.network = $2 AND o.address = ANY($3) AND o.tag = '') AS own,
             (SELECT coalesce(jsonb_agg(jsonb_build_object('currency', f.currency, 'reason', f.reason)
                       ORDER BY f.currency), '[]') FROM egress_freeze f) AS freezes`,
-    [of.ids, of.owners, network, of.addresses],
+    [of.ids, network, of.addresses],
   );
   return row!;
 }

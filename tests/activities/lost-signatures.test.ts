@@ -11,7 +11,7 @@ import { openWithdrawal } from '../../commands/withdrawals/create';
 import { audit } from '../../db/audit/audit';
 import { holdOutgoing } from '../../db/access/merchant-hold';
 import { expectedHolding } from '../../db/chains/found-by-balance';
-import { restoreSigned } from '../../db/recovery/lost';
+import { restoreSigned, type SignatureRecord } from '../../db/recovery/lost';
 import { addToWhitelist } from '../../db/wallets/whitelist';
 import { newId } from '../../domain/ids';
 import { signatureRecord } from '../../workers/signature-record';
@@ -63,7 +63,16 @@ async function planned(id: string): Promise<string> {
   if (!next || !('id' in next)) throw new Error(`Nothing planned: ${JSON.stringify(next)}`);
   return next.id;
 }
-const restore = () => db.transaction((tx) => restoreSigned(tx, record));
+const restore = (from: SignatureRecord = record) => db.transaction((tx) => restoreSigned(tx, from));
+/** The same records, as the release before wrote them: their owner in one text alone. */
+const writtenBefore: SignatureRecord = {
+  ...record,
+  since: (moment) => record.since(moment).map(({ ownerKind, ownerId, ...one }) => one),
+};
+const lostOwners = () =>
+  db.query(
+    `SELECT lost_owner_kind AS kind, lost_owner_id AS id, owner_id AS text FROM intent WHERE owner_kind = 'lost'`,
+  );
 const attempts = (): Promise<Array<{ tx_id: string; nonce: number; kind: string }>> =>
   db.query('SELECT a.tx_id, a.nonce, i.kind FROM attempt a JOIN intent i ON i.id = a.intent_id ORDER BY a.id');
 const statusOf = async (id: string): Promise<string> =>
@@ -97,6 +106,7 @@ describe('C2: what was signed in the lost time is never signed again', () => {
     expect(await restore()).toBe(1);
     expect(await restore()).toBe(0);
     expect(await attempts()).toEqual([{ ...signed, kind: 'lost' }]);
+    expect(await lostOwners()).toEqual([{ kind: 'withdrawal', id, text: `withdrawal/${id}` }]);
     const [wallet] = await db.query('SELECT next_nonce, frozen_reason FROM wallet_sequence');
     expect(wallet).toEqual({
       next_nonce: signed!.nonce + 1,
@@ -122,6 +132,18 @@ describe('C2: what was signed in the lost time is never signed again', () => {
     expect(await problems()).toEqual(before);
   });
 
+  it('where it was recorded by the release before', async () => {
+    const id = await opened('0.6');
+    await copies.backUp();
+    await signer.signOnce(await planned(id));
+    const [signed] = await attempts();
+    await copies.restore();
+    expect(await restore(writtenBefore)).toBe(1);
+    expect(await lostOwners()).toEqual([{ kind: 'withdrawal', id, text: `withdrawal/${id}` }]);
+    await planned(id);
+    expect(await attempts()).toEqual([{ ...signed, kind: 'withdrawal' }]);
+  });
+
   it('counts a token that is read again after its sweep as it was', async () => {
     const [address, currency] = [codecs.ethereum.derive(strangers, 900), 'USDT_ERC20'];
     await db.query(`INSERT INTO address (network, address, role, key_index) VALUES ('ethereum', $1, 'deposit', 900)`, [
@@ -135,8 +157,9 @@ describe('C2: what was signed in the lost time is never signed again', () => {
     );
     await db.query(
       `WITH swept AS (INSERT INTO intent (kind, ref, network, currency, from_address, outputs, max_unit_price,
-           fee_budget, status, owner_kind, owner_id, lost)
-         VALUES ('lost', 'sweep/x/1', 'ethereum', $2, $1, '[]', 1, 1, 'final', 'lost', 'sweep/x', '{}') RETURNING id)
+           fee_budget, status, owner_kind, owner_id, lost_owner_kind, lost_owner_id, lost)
+         VALUES ('lost', 'sweep/x/1', 'ethereum', $2, $1, '[]', 1, 1, 'final', 'lost', 'sweep/x', 'sweep', 'x', '{}')
+         RETURNING id)
        INSERT INTO attempt (intent_id, n, network, tx_id, raw, from_address, nonce, unit_price, max_fee_units,
            moved_units, outputs, status, height, block_hash, success, fee_units)
        SELECT id, 1, 'ethereum', '0x06', '', $1, 0, 1, 1, 200000000, '[]', 'final', 6, 'h6', true, 1 FROM swept`,

@@ -123,8 +123,8 @@ describe('10: recoveries', () => {
       const lostTx = hash();
       const [intent] = await tx.query<Array<{ id: string }>>(
         `INSERT INTO intent (kind, ref, network, currency, from_address, outputs, max_unit_price, fee_budget, status,
-           owner_kind, owner_id, lost) VALUES ('lost', 'lost/1', 'ethereum', 'ETH', $1, '[]', 1, 1, 'sent', 'lost',
-           'withdrawal/none', $2) RETURNING id::text`,
+           owner_kind, owner_id, lost_owner_kind, lost_owner_id, lost) VALUES ('lost', 'lost/1', 'ethereum', 'ETH', $1,
+           '[]', 1, 1, 'sent', 'lost', 'withdrawal/none', 'withdrawal', 'none', $2) RETURNING id::text`,
         [forgotten, JSON.stringify({ txId: lostTx })],
       );
       await tx.query(

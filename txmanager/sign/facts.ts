@@ -98,7 +98,6 @@ async function readFacts(signer: Signer, tx: EntityManager, asked: readonly Aske
   // After the locks: what is committed before the next freeze is seen.
   const reads = await signReads(tx, intents[0]!.network, {
     ids: intents.map(({ id }) => id),
-    owners: [...new Set(intents.map(ownerName))],
     addresses: [...new Set(intents.flatMap((planned) => addressesOf(planned, deposits)))],
   });
   const moved = await readMoved(signer, tx, intents, { deposits, reads });
@@ -112,7 +111,7 @@ async function readFacts(signer: Signer, tx: EntityManager, asked: readonly Aske
       fault,
       intent: of.intent,
       isSigned: reads.signed.includes(planned.id),
-      isLost: asking === 'first' && reads.lost.includes(ownerName(planned)),
+      isLost: asking === 'first' && reads.lost.includes(planned.id),
       batch: of.batch,
       purpose,
       inside: inside.get(planned.id) ?? null,
@@ -179,8 +178,6 @@ const addressesOf = (planned: IntentRow, deposits: readonly DepositRow[]): strin
     ...[...planned.outputs, ...depositsIn(planned, deposits)].map(({ address }) => address),
   ]),
 ];
-
-const ownerName = ({ owner_kind, owner_id }: IntentRow): string => `${owner_kind}/${owner_id}`;
 
 async function readMoved(
   signer: Signer,

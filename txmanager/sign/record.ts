@@ -37,6 +37,8 @@ type Recorded = Pick<
 export const recordedIntent = (intent: Recorded) => ({
   kind: intent.kind,
   ref: intent.ref,
+  ownerKind: intent.owner_kind,
+  ownerId: intent.owner_id,
   owner: `${intent.owner_kind}/${intent.owner_id}`,
   network: intent.network,
   currency: intent.currency,

@@ -135,8 +135,9 @@ export const platformMoney = (opened: () => Dashboard): void =>
         );
         const [intent] = await tx.query<Array<{ id: string }>>(
           `INSERT INTO intent (kind, ref, network, currency, from_address, outputs, max_unit_price, fee_budget, status,
-             owner_kind, owner_id, lost, booked) VALUES ('lost', 'withdrawal/none', 'ethereum', 'ETH', $1, '[]', 1, 1,
-             'final', 'lost', 'withdrawal/none', $2, true) RETURNING id::text`,
+             owner_kind, owner_id, lost_owner_kind, lost_owner_id, lost, booked) VALUES ('lost', 'withdrawal/none',
+             'ethereum', 'ETH', $1, '[]', 1, 1, 'final', 'lost', 'withdrawal/none', 'withdrawal', 'none', $2, true)
+             RETURNING id::text`,
           [forgotten, JSON.stringify({ txId: lostTx })],
         );
         await tx.query(
