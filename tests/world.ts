@@ -79,6 +79,7 @@ export class World {
       ports: 'free',
       miner: false,
       isHasty: process.env.TEST_POSTGRES_URL !== undefined,
+      isMigrated: database !== null,
       ...options,
       services: options.services === false ? false : { checkout: 0, ...options.services },
       env: {

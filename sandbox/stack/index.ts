@@ -38,8 +38,10 @@ async function startAll(options: StackOptions, place: Place, running: Running): 
   const networks = [...usualNetworks, ...extra];
   say?.(`Starting PostgreSQL, Temporal, anvil, btcd${extra.map((one) => `, ${one}`).join('')} and the mail catcher`);
   const parts = await startParts(options, place, running);
-  say?.('Bringing the database to the newest schema');
-  migrateDatabase(parts.postgres.url, given.MODE);
+  if (!options.isMigrated) {
+    say?.('Bringing the database to the newest schema');
+    migrateDatabase(parts.postgres.url, given.MODE);
+  }
   const { tokens, settings: contracts } = await deployContracts(
     place.dataDir,
     new Map([['ethereum', parts.anvil], ...parts.evmNodes]),

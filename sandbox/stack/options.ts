@@ -27,6 +27,8 @@ export type StackOptions = Readonly<{
   networks?: readonly OptionalNetwork[];
   /** Starts a swap provider, and tells the services of it. False unless told. */
   swap?: boolean;
+  /** The database that `env` names has the newest schema. False unless told. */
+  isMigrated?: boolean;
   /** Archives the WAL of its own PostgreSQL. False unless told. */
   archive?: boolean;
   /** Mines by itself what is in the pools. True unless told. */
