@@ -1,0 +1,70 @@
+import type { DataSource } from 'typeorm';
+import { signingActivities } from '../../activities/txmanager/signing';
+import { createCodecs } from '../../chains/codecs';
+import { restoreSigned, type SignedRecord } from '../../db/recovery/lost';
+import { startHarness, type Harness } from '../api/harness';
+import { copiesOf } from '../setup/copies';
+import { estimating, sweepsAt } from './nodes';
+import { paymentsAt } from './run-payment';
+
+/** A sweep that was signed in the time that a recovery has lost: its payment takes it over. */
+
+let h: Harness;
+let db: DataSource;
+const seed = Buffer.alloc(64, 7);
+const records: SignedRecord[] = [];
+const record = { keep: (more: readonly SignedRecord[]) => void records.push(...more), since: () => records };
+const deps = () => ({ db, config: h.api.deps.config, codecs: createCodecs(h.api.deps.config.chain) });
+const sweeps = () => sweepsAt(deps());
+const signer = () => estimating(db, signingActivities({ ...deps(), seed, record }));
+const judge = async (id: string): Promise<string> => (await paymentsAt(deps()).runPayment(id)).status;
+const signed = (): Promise<Array<{ tx_id: string; kind: string; owner_kind: string; owner_id: string }>> =>
+  db.query(
+    `SELECT a.tx_id, i.kind, i.owner_kind, i.owner_id FROM attempt a JOIN intent i ON i.id = a.intent_id ORDER BY a.id`,
+  );
+
+beforeAll(async () => {
+  h = await startHarness({ SWEEP_BATCH_SECONDS: '0' });
+  db = h.db;
+  const { ethereum } = deps().codecs;
+  for (const role of ['treasury', 'gas'] as const)
+    await db.query(
+      `INSERT INTO address (network, address, role, key_index) VALUES ('ethereum', $1, $2, 0) ON CONFLICT DO NOTHING`,
+      [ethereum.derive(ethereum.extendedKey(seed, role), 0), role],
+    );
+});
+afterAll(() => h?.stop());
+
+async function confirmed(currency: string): Promise<string> {
+  const { key } = await h.shop();
+  const { body } = await h.call('POST', '/api/v1/payments', { key, body: { amount: 400, currency } });
+  await db.query(
+    `INSERT INTO deposit (network, tx_id, out_index, address, role, payment_id, currency, amount, stated_amount,
+       is_dust, status, block_hash, height, first_seen_at, confirmed_at)
+     VALUES ('ethereum', $1, 0, $2, 'deposit', $3, $4, $5, $5,
+       false, 'confirmed', '0xb', 90, clock_timestamp(), now())`,
+    ['01'.padStart(64, '0'), body.depositAddress, body.paymentId, currency, String(body.amount)],
+  );
+  expect(await judge(body.paymentId)).toBe('CONFIRMED');
+  return body.paymentId as string;
+}
+
+it('is taken over by its payment before anything else is planned', async () => {
+  const id = await confirmed('ETH');
+  const copies = copiesOf((db.options as { url: string }).url);
+  await copies.backUp();
+  expect(await sweeps().queueSweep(id)).toEqual({ queued: true });
+  const next = await sweeps().nextIntent(id);
+  expect(await signer().signOnce(next!.id)).toEqual({ state: 'stored' });
+  const before = await signed();
+  await copies.restore();
+  expect(await signed()).toEqual([]);
+
+  expect(await db.transaction((tx) => restoreSigned(tx, record))).toBe(1);
+  expect(await signed()).toEqual([
+    { tx_id: before[0]!.tx_id, kind: 'lost', owner_kind: 'lost', owner_id: `sweep/${id}` },
+  ]);
+  expect(await sweeps().queueSweep(id)).toEqual({ queued: true });
+  expect(before).toMatchObject([{ kind: 'sweep', owner_kind: 'sweep', owner_id: id }]);
+  expect(await signed()).toEqual(before);
+});
