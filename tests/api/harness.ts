@@ -16,19 +16,12 @@ import { startMail, type CaughtMail } from '../../sandbox/parts/mail';
 import { freePort } from '../../sandbox/ports';
 import { connectionsTo, freshDatabase, urlFor } from '../setup/postgres';
 import { recordCall, recordRefusal } from '../setup/record';
-import { checkAgainstDeclaration } from '../shared/declared';
+import { checkAgainstDeclaration, type Answer } from '../shared/declared';
 
 const secretsKey = 'ab'.repeat(32);
 export { secretsKey };
 
-export type Answer = {
-  status: number;
-  headers: Headers;
-  text: string;
-  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- tests look into answers freely
-  body: any;
-};
-
+export type { Answer };
 export type Shop = { id: string; key: string; ipnSecret: string };
 export type Harness = {
   api: RunningApi;
