@@ -110,7 +110,9 @@ export default tseslint.config(
                 workflows: { typesOnly: ['activities', 'txmanager'] },
                 // The API names workflows, derives addresses and has the internal port of every process; it reaches
                 // no nodes.
-                api: { except: ['workflows/messages', 'chains/codecs', 'workers/internal-port'] },
+                api: {
+                  except: ['workflows/messages', 'workflows/start-options', 'chains/codecs', 'workers/internal-port'],
+                },
               }[folder],
             ),
           },

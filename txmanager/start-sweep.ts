@@ -9,5 +9,13 @@ export const startSweep = (tx: EntityManager, payment: PaymentRow, owner: Intent
     ...ownerWorkflow(owner),
     args: [owner.id],
     signal: 'updated',
-    attributes: { MerchantId: payment.merchant_id, Currency: payment.currency!, Network: payment.network! },
+    attributes: {
+      MerchantId: payment.merchant_id,
+      Currency: payment.currency!,
+      Network: payment.network!,
+      // A batch has more payments than the one that asks for it.
+      ...(owner.kind === 'sweep'
+        ? { PaymentId: payment.id, summary: `Sweep of ${payment.currency} of payment ${payment.id}` }
+        : {}),
+    },
   });

@@ -8,7 +8,7 @@ import {
   postponeRequest,
   type ClaimedRequest,
 } from '../db/temporal/temporal-requests';
-import { searchAttributes, taskQueues, workflowTaskTimeout } from '../workflows/messages';
+import { startOptions, type WorkflowType } from '../workflows/start-options';
 
 const batch = 64;
 /** Of those that wait behind all others: who comes meanwhile waits for so few. */
@@ -16,8 +16,6 @@ const batchBehind = 4;
 const width = 8;
 const holdSeconds = 15;
 const pollMs = 1000;
-
-type Attribute = keyof typeof searchAttributes;
 
 /** Hands what Postgres asks for to Temporal: after each commit by notification, and every second for what was missed. A
  *  row goes when Temporal has acknowledged it, so nothing is lost and everything may come twice. Invariants: 1.6. */
@@ -113,17 +111,10 @@ export class Dispatcher {
   }
 
   private async send(request: ClaimedRequest): Promise<void> {
-    const { summary, ...attributes } = request.attributes;
     const options = {
-      taskQueue: taskQueues.payments,
+      ...startOptions(request.workflow as WorkflowType, request.attributes),
       workflowId: request.workflow_id,
       args: request.args,
-      workflowTaskTimeout,
-      memo: attributes,
-      ...(summary ? { staticSummary: summary } : {}),
-      typedSearchAttributes: Object.entries(attributes)
-        .filter(([name]) => name in searchAttributes)
-        .map(([name, value]) => ({ key: searchAttributes[name as Attribute], value })),
     } satisfies WorkflowOptions & { args: unknown[] };
     if (request.kind === 'signal') {
       await this.client.workflow.signalWithStart(request.workflow, {

@@ -6,7 +6,8 @@ import { ServerPlaces } from '../activities/webhooks/server-places';
 import { createAdapter, createCodecs } from '../chains/adapters';
 import { createMailer } from '../commands/mail/mailer';
 import type { NetworkId } from '../domain/chains/assets';
-import { taskQueues, workflowTaskTimeout } from '../workflows/messages';
+import { taskQueues } from '../workflows/messages';
+import { startOptions, type WorkflowType } from '../workflows/start-options';
 import { DeliveryPool } from './deliveries/pool';
 import { Dispatcher } from './dispatcher';
 import { logFindings } from './doctor/at-start';
@@ -45,22 +46,26 @@ const endIn =
 
 /** What must run once, whatever else runs: started by every payments worker, kept by Temporal. */
 async function startSingletons(client: Client, networks: readonly NetworkId[], swaps: boolean): Promise<void> {
-  const wanted: Array<[type: string, workflowId: string, args: string[]]> = [
+  const wanted: Array<[type: WorkflowType, workflowId: string, args: string[], summary?: string]> = [
     ['keepRates', workflowIds.rates, []],
-    ...(swaps ? [['keepSwapRates', workflowIds.swapRates, []] satisfies [string, string, string[]]] : []),
+    ...(swaps ? [['keepSwapRates', workflowIds.swapRates, []] satisfies [WorkflowType, string, string[]]] : []),
     ['keepAudit', workflowIds.audit, []],
     ['keepReconciled', workflowIds.reconcile, []],
     ['keepReconciliation', workflowIds.reconciliation, []],
     ['keepTreasury', workflowIds.treasury, []],
-    ...networks.map((network): [string, string, string[]] => ['followChain', workflowIds.chain(network), [network]]),
+    ...networks.map((network): (typeof wanted)[number] => [
+      'followChain',
+      workflowIds.chain(network),
+      [network],
+      `Follower of ${network}`,
+    ]),
   ];
-  for (const [type, workflowId, args] of wanted) {
+  for (const [type, workflowId, args, summary] of wanted) {
     try {
       await client.workflow.start(type, {
+        ...startOptions(type, summary === undefined ? {} : { summary }),
         workflowId,
         args,
-        taskQueue: taskQueues.payments,
-        workflowTaskTimeout,
         workflowIdConflictPolicy: 'USE_EXISTING',
       });
     } catch (error) {

@@ -36,8 +36,12 @@ export const rejectCrossChainUpdate = defineUpdate<Outcome, Decided>('rejectCros
 export const refreshQuoteUpdate = defineUpdate<Outcome, []>('refreshQuote');
 export const snapshotQuery = defineQuery<PaymentSnapshot | undefined>('snapshot');
 
-/** Indexed in Temporal, so that operators can filter. Nothing private goes in here. */
+/** Indexed in Temporal, so that operators can filter. Nothing private goes in here. `Kind`: see start-options.ts.
+ *  `EventType`: of the event that a webhook delivers. */
 export const searchAttributes = {
+  Kind: defineSearchAttributeKey('Kind', 'KEYWORD'),
+  PaymentId: defineSearchAttributeKey('PaymentId', 'KEYWORD'),
+  EventType: defineSearchAttributeKey('EventType', 'KEYWORD'),
   MerchantId: defineSearchAttributeKey('MerchantId', 'KEYWORD'),
   PaymentStatus: defineSearchAttributeKey('PaymentStatus', 'KEYWORD'),
   Currency: defineSearchAttributeKey('Currency', 'KEYWORD'),

@@ -5,6 +5,7 @@ import { forgetOldRequests } from '../../db/access/request-retention';
 import { forgetOldDeciders } from '../../db/payments/deciders';
 import { expirePayers } from '../../db/payments/expire-payers';
 import { forgetOldDeliveries } from '../../db/webhooks/deliveries';
+import { deliveryAttributes } from '../../db/webhooks/delivery-queue';
 import { workflowIds } from '../../domain/workflow-ids';
 import { closeRecoveries, openRecovery } from '../../db/recovery/epoch';
 import { lostToBook } from '../../db/recovery/lost';
@@ -30,8 +31,8 @@ export type ReconcileDeps = Readonly<{
 const openRows = (): readonly OpenRows[] => [
   {
     workflow: 'payment',
-    sql: `SELECT p.id, jsonb_build_object('MerchantId', p.merchant_id, 'PaymentStatus', p.status) AS attributes
-      FROM payment p
+    sql: `SELECT p.id, jsonb_build_object('MerchantId', p.merchant_id, 'PaymentStatus', p.status,
+             'PaymentId', p.id) AS attributes FROM payment p
            WHERE p.status NOT IN ('SETTLED', 'EXPIRED', 'CANCELLED', 'FAILED')
              AND p.created_at < now() - interval '60 seconds'`,
   },
@@ -39,15 +40,15 @@ const openRows = (): readonly OpenRows[] => [
   {
     workflow: 'webhook',
     // The first attempt of a round needs none, and the second asks for it before it is due.
-    sql: `SELECT d.id, jsonb_build_object('MerchantId', d.merchant_id) AS attributes FROM delivery d
+    sql: `SELECT d.id, ${deliveryAttributes} AS attributes FROM delivery d JOIN event e ON e.id = d.event_id
            WHERE d.status IN ('pending', 'retrying') AND d.created_at < now() - interval '60 seconds'
              AND NOT EXISTS (SELECT FROM delivery_queue q WHERE q.delivery_id = d.id)
              AND NOT EXISTS (SELECT FROM temporal_request r WHERE r.workflow_id = 'webhook/' || d.id)`,
   },
   {
     workflow: 'screening',
-    sql: `SELECT p.id, jsonb_build_object('MerchantId', p.merchant_id) AS attributes FROM aml_due s
-      JOIN payment p ON p.id = s.payment_id
+    sql: `SELECT p.id, jsonb_build_object('MerchantId', p.merchant_id, 'PaymentId', p.id) AS attributes
+      FROM aml_due s JOIN payment p ON p.id = s.payment_id
            WHERE s.since < now() - interval '60 seconds'`,
   },
 ];

@@ -13,10 +13,8 @@ import {
   acceptUnderpaidUpdate,
   refreshQuoteUpdate,
   rejectCrossChainUpdate,
-  searchAttributes,
-  taskQueues,
-  workflowTaskTimeout,
 } from '../../workflows/messages';
+import { startOptions } from '../../workflows/start-options';
 import { workflowIds } from '../../domain/workflow-ids';
 
 /** What a request waits for an answer of the payment's workflow. Invariants: 1.6. */
@@ -64,14 +62,15 @@ export class PaymentCommands {
     try {
       return await this.connection.withDeadline(Date.now() + deadlineMs, () =>
         this.client.workflow.execute<(id: string, cause: ScreenCause) => Promise<Screen>>('screening', {
+          ...startOptions('screening', {
+            MerchantId: payment.merchant_id,
+            PaymentId: payment.id,
+            summary: `Screening of payment ${payment.id} that its merchant asked for`,
+          }),
           workflowId: workflowIds.askedScreening(payment.id),
-          taskQueue: taskQueues.payments,
           args: [payment.id, 'merchant'],
           workflowIdConflictPolicy: WorkflowIdConflictPolicy.USE_EXISTING,
-          workflowTaskTimeout,
           workflowExecutionTimeout: '2m',
-          memo: { MerchantId: payment.merchant_id },
-          typedSearchAttributes: [{ key: searchAttributes.MerchantId, value: payment.merchant_id }],
         }),
       );
     } catch (error) {
@@ -88,19 +87,11 @@ export class PaymentCommands {
     definition: UpdateDefinition<Outcome, Args>,
     args: Args,
   ): Promise<Outcome> {
-    const { summary, ...attributes } = operatorView(payment);
     const start = new WithStartWorkflowOperation('payment', {
+      ...startOptions('payment', operatorView(payment)),
       workflowId: workflowIds.payment(payment.id),
-      taskQueue: taskQueues.payments,
       args: [payment.id, payment.status],
       workflowIdConflictPolicy: WorkflowIdConflictPolicy.USE_EXISTING,
-      workflowTaskTimeout,
-      memo: attributes,
-      staticSummary: summary,
-      typedSearchAttributes: Object.entries(attributes).map(([name, value]) => ({
-        key: searchAttributes[name as keyof typeof attributes],
-        value,
-      })),
     });
     let outcome: Outcome;
     try {

@@ -337,8 +337,12 @@ async function write(
 
 /** How operators find the payment's workflow (search attributes) and what they read first (`summary`). */
 export const operatorView = (
-  row: Pick<PaymentRow, 'merchant_id' | 'status' | 'currency' | 'fiat_amount' | 'fiat_currency' | 'merchant_order_id'>,
-): Readonly<{ MerchantId: string; PaymentStatus: string; Currency?: string; summary: string }> => ({
+  row: Pick<
+    PaymentRow,
+    'id' | 'merchant_id' | 'status' | 'currency' | 'fiat_amount' | 'fiat_currency' | 'merchant_order_id'
+  >,
+): Readonly<Record<string, string>> => ({
+  PaymentId: row.id,
   MerchantId: row.merchant_id,
   PaymentStatus: row.status,
   ...(row.currency === null ? {} : { Currency: row.currency }),

@@ -26,6 +26,6 @@ export async function giveBack(tx: EntityManager, row: RefundRow): Promise<void>
     workflowId: workflowIds.payment(row.payment_id),
     args: [row.payment_id],
     signal: 'updated',
-    attributes: {},
+    attributes: { PaymentId: row.payment_id },
   });
 }

@@ -1,6 +1,6 @@
 import type { EntityManager } from 'typeorm';
 import { requestSignal } from '../../db/temporal/temporal-requests';
-import { enqueue, moveToFront } from '../../db/webhooks/delivery-queue';
+import { deliveryAttributes, enqueue, moveToFront } from '../../db/webhooks/delivery-queue';
 import { DomainError } from '../../domain/errors';
 import { workflowIds } from '../../domain/workflow-ids';
 
@@ -8,10 +8,13 @@ import { workflowIds } from '../../domain/workflow-ids';
  *  DELIVERY_NOT_FOUND, and WEBHOOK_ENDPOINT_NOT_FOUND or WEBHOOK_ENDPOINT_INACTIVE where nothing can be sent there. */
 
 export async function redeliver(tx: EntityManager, merchantId: string, id: string): Promise<void> {
-  const [delivery] = await tx.query<Array<{ is_over: boolean; is_known: boolean; is_on: boolean }>>(
+  const [delivery] = await tx.query<
+    Array<{ is_over: boolean; is_known: boolean; is_on: boolean; attributes: Record<string, string> }>
+  >(
     `SELECT d.status NOT IN ('pending', 'retrying') AS is_over, d.endpoint = 'ipn' OR w.id IS NOT NULL AS is_known,
-            CASE WHEN d.endpoint = 'ipn' THEN m.ipn_enabled ELSE w.is_active END AS is_on
-       FROM delivery d JOIN merchant m ON m.id = d.merchant_id
+            CASE WHEN d.endpoint = 'ipn' THEN m.ipn_enabled ELSE w.is_active END AS is_on,
+            ${deliveryAttributes} AS attributes
+       FROM delivery d JOIN merchant m ON m.id = d.merchant_id JOIN event e ON e.id = d.event_id
          LEFT JOIN webhook_endpoint w ON w.id = d.endpoint::char(24)
       WHERE d.id = $1 AND d.merchant_id = $2 FOR UPDATE OF d`,
     [id, merchantId],
@@ -34,6 +37,6 @@ export async function redeliver(tx: EntityManager, merchantId: string, id: strin
     workflowId: workflowIds.webhook(id),
     args: [id],
     signal: 'updated',
-    attributes: { MerchantId: merchantId },
+    attributes: delivery.attributes,
   });
 }

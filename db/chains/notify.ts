@@ -9,7 +9,7 @@ export const tellPayment = (tx: EntityManager, id: string): Promise<unknown> =>
     workflowId: workflowIds.payment(id),
     args: [id],
     signal: 'updated',
-    attributes: {},
+    attributes: { PaymentId: id },
   });
 /** Tells the workflows of the payments that own these deposits, and whoever has their pages open: these speak of a
  *  deposit while no worker counts it. */

@@ -1,3 +1,4 @@
+import { trim } from '../../domain/money';
 import type { EntityManager } from 'typeorm';
 import { assetOf, type NetworkId } from '../../domain/chains/assets';
 import type { ChainCodec } from '../../domain/chains/chain';
@@ -194,7 +195,7 @@ export const recordSwapIncident = (
 /** Lets the workflow of a conversion look again; starts it where it does not run. */
 export const tellConversion = (
   tx: EntityManager,
-  conversion: Pick<ConversionRow, 'id' | 'merchant_id' | 'from_currency' | 'to_currency'>,
+  conversion: Pick<ConversionRow, 'id' | 'merchant_id' | 'from_currency' | 'from_amount' | 'to_currency'>,
 ): Promise<unknown> =>
   requestSignal(tx, {
     workflow: 'conversion',
@@ -204,7 +205,7 @@ export const tellConversion = (
     attributes: {
       MerchantId: conversion.merchant_id,
       Currency: conversion.from_currency,
-      summary: `${conversion.from_currency} to ${conversion.to_currency}`,
+      summary: `Conversion of ${trim(conversion.from_amount)} ${conversion.from_currency} to ${conversion.to_currency}`,
     },
   });
 

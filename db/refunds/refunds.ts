@@ -1,3 +1,4 @@
+import { trim } from '../../domain/money';
 import type { EntityManager } from 'typeorm';
 import { DomainError } from '../../domain/errors';
 import {
@@ -72,7 +73,8 @@ export const requestRefund = (tx: EntityManager, row: RefundRow): Promise<unknow
       MerchantId: row.merchant_id,
       Currency: row.currency,
       Network: row.network,
-      summary: `Refund of ${row.currency} for payment ${row.payment_id}`,
+      PaymentId: row.payment_id,
+      summary: `Refund of ${trim(row.net_amount)} ${row.currency} for payment ${row.payment_id}`,
     },
   });
 

@@ -113,7 +113,11 @@ export async function requestScreen(tx: EntityManager, payment: PaymentRow, isCo
     workflowId: workflowIds.screening(payment.id),
     args: [payment.id],
     signal: 'updated',
-    attributes: { MerchantId: payment.merchant_id },
+    attributes: {
+      MerchantId: payment.merchant_id,
+      PaymentId: payment.id,
+      summary: `Screening of payment ${payment.id}`,
+    },
   });
 }
 

@@ -112,13 +112,21 @@ export async function leaveQueue(tx: Queryable, { id, tries }: ClaimedDelivery):
   return left.length > 0;
 }
 
+/** SQL: what the workflow of delivery `d` of event `e` is started with, for operators. */
+export const deliveryAttributes = `jsonb_strip_nulls(jsonb_build_object(
+  'MerchantId', d.merchant_id, 'EventType', e.type,
+  'PaymentId', CASE WHEN e.type LIKE 'payment.%' THEN e.entity_id ELSE e.data->>'paymentId' END,
+  'summary', e.type || ' to ' || CASE d.endpoint WHEN 'ipn' THEN 'the IPN address'
+                                                 ELSE 'endpoint ' || d.endpoint END))`;
+
 /** Asks for the workflow that makes the next attempt, when it is due: until then the request waits in the outbox. */
 export const requestRetry = (tx: Queryable, id: string): Promise<unknown> =>
   tx.query(
     `INSERT INTO temporal_request (kind, workflow, workflow_id, args, signal, attributes, created_at, claimed_until)
-       SELECT 'signal', 'webhook', 'webhook/' || id, jsonb_build_array(id), 'updated',
-              jsonb_build_object('MerchantId', merchant_id), next_attempt_at, next_attempt_at
-         FROM delivery WHERE id = $1 AND status IN ('pending', 'retrying')`,
+       SELECT 'signal', 'webhook', 'webhook/' || d.id, jsonb_build_array(d.id), 'updated',
+              ${deliveryAttributes}, d.next_attempt_at, d.next_attempt_at
+         FROM delivery d JOIN event e ON e.id = d.event_id
+        WHERE d.id = $1 AND d.status IN ('pending', 'retrying')`,
     [id],
   );
 

@@ -1,3 +1,4 @@
+import { trim } from '../../domain/money';
 import type { EntityManager } from 'typeorm';
 import { DomainError } from '../../domain/errors';
 import {
@@ -73,7 +74,7 @@ export const requestWithdrawal = (tx: EntityManager, row: WithdrawalRow): Promis
       MerchantId: row.merchant_id,
       Currency: row.currency,
       Network: row.network,
-      summary: `Withdrawal of ${row.currency}`,
+      summary: `Withdrawal of ${trim(row.net_amount)} ${row.currency}`,
     },
   });
 

@@ -118,7 +118,7 @@ const rate = () =>
 async function arrives(network: NetworkId, address: string, currency: string, amount: string, status = 'confirmed') {
   const id = txId();
   const [conversion] = await h.db.query<
-    Array<{ id: string; merchant_id: string; from_currency: string; to_currency: string }>
+    Array<{ id: string; merchant_id: string; from_currency: string; from_amount: string; to_currency: string }>
   >('SELECT c.* FROM conversion c JOIN address a ON a.conversion_id = c.id WHERE a.address = $1', [address]);
   await h.db.transaction(async (tx) => {
     await tx.query(

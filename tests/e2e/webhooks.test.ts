@@ -139,6 +139,12 @@ describe('the events of a payment', () => {
     const [delivery] = (await world.call(shop, 'GET', path)).body.data.items;
     expect(delivery.attempts.map((attempt: { statusCode: number }) => attempt.statusCode)).toEqual([500, 500, 204]);
     await world.history(`webhook/${delivery.id}`, 'webhook-second-attempt');
+    const workflow = await world.temporal.workflow.getHandle(`webhook/${delivery.id}`).describe();
+    expect(workflow.searchAttributes).toMatchObject({
+      Kind: ['webhook'],
+      EventType: ['payment.settled'],
+      PaymentId: [invoice.id],
+    });
     // What was taken at once never had a workflow.
     const [taken] = (await world.call(shop, 'GET', `/api/v1/webhook-deliveries?endpointId=${books.id}`)).body.data
       .items;

@@ -22,7 +22,8 @@ export const sweep: OutgoingKind = {
   openRows: [
     {
       workflow: 'sweep',
-      sql: `SELECT DISTINCT i.payment_id AS id, jsonb_build_object('MerchantId', i.merchant_id) AS attributes
+      sql: `SELECT DISTINCT i.payment_id AS id, jsonb_build_object('MerchantId', i.merchant_id,
+                     'PaymentId', i.payment_id) AS attributes
               FROM intent i WHERE NOT i.booked AND i.status <> 'dead' AND i.payment_id IS NOT NULL
                AND i.created_at < now() - interval '60 seconds'`,
     },
