@@ -371,10 +371,16 @@ export class World {
     return this.received.filter((event) => event.data['_id'] === id);
   }
 
-  /** The history of a workflow's last run; kept under tests/histories when RECORD is set, without the paths of this
-   *  machine that stack traces have. */
+  /** The history of a workflow's last run, in which every activity and timer must have a summary; kept
+   *  under tests/histories when RECORD is set, without the paths of this machine that stack traces have. */
   async history(workflowId: string, name?: string): Promise<{ events: number; bytes: number }> {
     const history = await this.temporal.workflow.getHandle(workflowId).fetchHistory();
+    const silent = (history.events ?? []).filter(
+      (event) =>
+        (event.activityTaskScheduledEventAttributes || event.timerStartedEventAttributes) &&
+        !event.userMetadata?.summary?.data?.length,
+    );
+    if (silent.length) throw new Error(`${workflowId}: ${silent.length} activities or timers without a summary`);
     const { History } = temporal.api.history.v1;
     const binary = History.encode(history).finish();
     if (process.env.RECORD && name) {

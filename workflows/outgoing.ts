@@ -3,15 +3,18 @@ import type { PaymentActivities } from '../activities';
 import type { NextIntent } from '../txmanager/next-intent';
 import { processIntents } from './process-intents';
 import { untilAnswered } from './retry';
+import { activitiesOf } from './summaries';
 
-const act = wf.proxyActivities<PaymentActivities>(untilAnswered);
+const act = activitiesOf<PaymentActivities>(untilAnswered);
 
 /** A workflow that sends what one row, or one plan, needs: planned, signed once, sent, and booked at its depth. The
- *  rows have the state, so a closed run is simply followed by another. Invariants: 5. */
+ *  rows have the state, so a closed run is simply followed by another. Returns what became of each transaction.
+ *  Invariants: 5. */
 const processing =
   (next: (id: string) => Promise<NextIntent>) =>
-  async (id: string): Promise<void> => {
-    if (!(await processIntents(() => next(id)))) await wf.continueAsNew(id);
+  async (id: string): Promise<string> => {
+    const ended = await processIntents(() => next(id));
+    return ended ?? wf.continueAsNew(id);
   };
 
 /** Moves a confirmed payment's money to its settlement address. Workflow id: `sweep/<paymentId>`. */

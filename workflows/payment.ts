@@ -13,8 +13,9 @@ import {
   updatedSignal,
 } from './messages';
 import { untilAnswered } from './retry';
+import { activitiesOf, waitUntil } from './summaries';
 
-const act = wf.proxyActivities<PaymentActivities>(untilAnswered);
+const act = activitiesOf<PaymentActivities>(untilAnswered);
 
 /** The steps of a payment's life beside the queueing of its sweep. Each returns a snapshot, which names the next
  *  one. */
@@ -77,12 +78,16 @@ export async function payment(id: string, shown?: PaymentSnapshot['status']): Pr
           snapshot = { ...snapshot, status: 'SWEEP_QUEUED', next: 'settle' };
           show(snapshot, true);
         } else if (reason) wf.setCurrentDetails(`The payment is confirmed and not swept yet: ${reason}.`);
-        await wf.condition(() => isUpdated, lookAgainInMs ?? snapshot.lookAgainInMs);
+        await waitUntil(
+          () => isUpdated,
+          lookAgainInMs ?? snapshot.lookAgainInMs,
+          `it ${reason ? `is not swept yet: ${reason}` : inWords[snapshot.status]}`,
+        );
         next = queued ? 'settle' : 'advance';
         break;
       }
       case 'wait':
-        await wf.condition(() => isUpdated, snapshot.lookAgainInMs);
+        await waitUntil(() => isUpdated, snapshot.lookAgainInMs, `it ${inWords[snapshot.status]}`);
         next = snapshot.status === 'SWEEP_QUEUED' ? 'settle' : 'advance';
         break;
       case 'end':
@@ -131,7 +136,11 @@ function handleCommands(id: string, update: () => void): void {
 
 function show(snapshot: PaymentSnapshot, isChange: boolean): void {
   wf.setCurrentDetails(
-    `The payment ${inWords[snapshot.status]}.\n\nStatus **${snapshot.status}**, version ${snapshot.stateVersion}.`,
+    [
+      `The payment ${inWords[snapshot.status]}.`,
+      ...(snapshot.received ? [`It has received ${snapshot.received}.`] : []),
+      `Status **${snapshot.status}**, version ${snapshot.stateVersion}.`,
+    ].join('\n\n'),
   );
   if (isChange) wf.upsertSearchAttributes([{ key: searchAttributes.PaymentStatus, value: snapshot.status }]);
 }

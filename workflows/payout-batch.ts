@@ -3,16 +3,17 @@ import type { NetworkId } from '../domain/chains/assets';
 import type { ChainActivities, PaymentActivities, SignerActivities } from '../activities';
 import { eventsPerHistory, updatedSignal, taskQueues } from './messages';
 import { untilAnswered } from './retry';
+import { activitiesOf, waitUntil } from './summaries';
 
 const patient = { ...untilAnswered, startToCloseTimeout: '2 minutes' };
-const act = wf.proxyActivities<PaymentActivities>({ ...untilAnswered, ...patient });
-const signer = wf.proxyActivities<SignerActivities>({ ...untilAnswered, ...patient, taskQueue: taskQueues.signer });
+const act = activitiesOf<PaymentActivities>({ ...untilAnswered, ...patient });
+const signer = activitiesOf<SignerActivities>({ ...untilAnswered, ...patient, taskQueue: taskQueues.signer });
 
 /** Processes a mass payout until its last payment has ended. A step plans as many payments as may be under way at once;
  *  all of them are signed, sent and booked together, so that a batch of 500 takes few events, and signed payments are
  *  sent while the signer works on the others. Every step is safe to repeat; the rows have the state. Workflow id:
  *  `payout-batch/<batchId>`. Invariants: 5. */
-export async function payoutBatch(batchId: string): Promise<void> {
+export async function payoutBatch(batchId: string): Promise<string> {
   let isUpdated = false;
   wf.setHandler(updatedSignal, () => {
     isUpdated = true;
@@ -20,9 +21,10 @@ export async function payoutBatch(batchId: string): Promise<void> {
   const sendAll = (networks: readonly NetworkId[], isSigning = false) =>
     Promise.all(
       networks.map((network) =>
-        wf
-          .proxyActivities<ChainActivities>({ ...untilAnswered, ...patient, taskQueue: taskQueues.chain(network) })
-          .sendPayouts(batchId, isSigning),
+        activitiesOf<ChainActivities>(
+          { ...untilAnswered, ...patient, taskQueue: taskQueues.chain(network) },
+          network,
+        ).sendPayouts(batchId, isSigning),
       ),
     );
 
@@ -31,7 +33,9 @@ export async function payoutBatch(batchId: string): Promise<void> {
     const step = await act.payoutStep(batchId);
     if (!step) {
       if (isUpdated) continue;
-      return;
+      const ended = 'All payments of the batch have ended: sent and booked, or given back to the balance.';
+      wf.setCurrentDetails(ended);
+      return ended;
     }
     wf.setCurrentDetails(`${step.summary}.`);
     const { networks } = step;
@@ -39,7 +43,7 @@ export async function payoutBatch(batchId: string): Promise<void> {
     const late = networks.filter((_, n) => sent[n]!.isLeft);
     const stuck = [...sent, ...(await sendAll(late))].flatMap((one) => one.stuck);
     if (stuck.length) await signer.bumpPayouts(stuck);
-    await wf.condition(() => isUpdated, step.lookAgainInMs);
+    await waitUntil(() => isUpdated, step.lookAgainInMs, step.summary);
   }
-  await wf.continueAsNew<typeof payoutBatch>(batchId);
+  return wf.continueAsNew<typeof payoutBatch>(batchId);
 }

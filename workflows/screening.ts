@@ -4,8 +4,9 @@ import type { NetworkId } from '../domain/chains/assets';
 import type { Screen, ScreenCause, Trace } from '../domain/screening/screening';
 import { updatedSignal, taskQueues } from './messages';
 import { untilAnswered } from './retry';
+import { activitiesOf, waitUntil } from './summaries';
 
-const act = wf.proxyActivities<PaymentActivities>({ ...untilAnswered, startToCloseTimeout: '60s' });
+const act = activitiesOf<PaymentActivities>({ ...untilAnswered, startToCloseTimeout: '60s' });
 
 /** Pauses before another look, where provider or node was away. */
 const pauses = ['1m', '10m', '1h', '6h', '1d'] as const;
@@ -28,8 +29,11 @@ export async function screening(paymentId: string, cause: ScreenCause = 'credit'
     const pause = cause === 'credit' && mayChange ? pauses[looks] : undefined;
     if (pause) {
       wf.setCurrentDetails(`**${screen.status}**: ${screen.reason ?? ''}. The next look is in ${pause}.`);
-      await wf.condition(() => isUpdated, pause);
-    } else if (!isUpdated) return screen;
+      await waitUntil(() => isUpdated, pause, screen.reason ?? screen.status);
+    } else if (!isUpdated) {
+      wf.setCurrentDetails(`Ended **${screen.status}**${screen.reason ? `: ${screen.reason}` : ''}.`);
+      return screen;
+    }
   }
 }
 
@@ -42,11 +46,14 @@ async function traceAll(
   try {
     const traces: Trace[] = [];
     for (const network of networks) {
-      const chain = wf.proxyActivities<ChainActivities>({
-        ...untilAnswered,
-        scheduleToCloseTimeout: cause === 'credit' ? '5m' : '20s',
-        taskQueue: taskQueues.chain(network),
-      });
+      const chain = activitiesOf<ChainActivities>(
+        {
+          ...untilAnswered,
+          scheduleToCloseTimeout: cause === 'credit' ? '5m' : '20s',
+          taskQueue: taskQueues.chain(network),
+        },
+        network,
+      );
       traces.push(await chain.traceSources(deposits.filter((deposit) => deposit.network === network)));
     }
     return traces;

@@ -1,14 +1,17 @@
 import * as wf from '@temporalio/workflow';
 import type { PaymentActivities } from '../activities';
 import { untilAnswered } from './retry';
+import { activitiesOf, pause } from './summaries';
 
-const act = wf.proxyActivities<PaymentActivities>({ ...untilAnswered, startToCloseTimeout: '5 minutes' });
-const lasting = wf.proxyActivities<PaymentActivities>({
+const act = activitiesOf<PaymentActivities>({ ...untilAnswered, startToCloseTimeout: '5 minutes' });
+const lasting = activitiesOf<PaymentActivities>({
   startToCloseTimeout: '1 day',
   heartbeatTimeout: '3s',
   retry: { initialInterval: '500ms', backoffCoefficient: 1.2, maximumInterval: '5s' },
 });
 
+/** Why a run that lasts comes to its end. */
+const startsAgain = 'A day is over, or the activity was refused: the next run starts it again';
 /** Runs of a loop before its history starts anew. */
 const runsPerHistory = 200;
 
@@ -19,7 +22,7 @@ export async function keepRates(): Promise<void> {
     await lasting.keepRates();
   } catch (error) {
     if (wf.isCancellation(error)) throw error;
-    await wf.sleep('1s');
+    await pause('1s', startsAgain);
   }
   await wf.continueAsNew<typeof keepRates>();
 }
@@ -33,7 +36,7 @@ export async function keepSwapRates(): Promise<void> {
     await lasting.keepSwapRates();
   } catch (error) {
     if (wf.isCancellation(error)) throw error;
-    await wf.sleep('1s');
+    await pause('1s', startsAgain);
   }
   await wf.continueAsNew<typeof keepSwapRates>();
 }
@@ -47,7 +50,7 @@ export async function keepReconciliation(): Promise<void> {
     await lasting.keepReconciliation();
   } catch (error) {
     if (wf.isCancellation(error)) throw error;
-    await wf.sleep('1s');
+    await pause('1s', startsAgain);
   }
   await wf.continueAsNew<typeof keepReconciliation>();
 }
@@ -61,7 +64,7 @@ export async function keepAudit(): Promise<void> {
         ? `**${violations} invariants are violated.** See the table audit_run.`
         : 'No violation at the last look.',
     );
-    await wf.sleep('1 minute');
+    await pause('1 minute', 'Until the next audit');
   }
   await wf.continueAsNew<typeof keepAudit>();
 }
@@ -69,8 +72,9 @@ export async function keepAudit(): Promise<void> {
 /** Finds open rows without a running workflow every half minute. Workflow id: `reconcile`. Invariants: 1.6. */
 export async function keepReconciled(): Promise<void> {
   for (let run = 0; run < runsPerHistory; run += 1) {
-    await act.reconcile();
-    await wf.sleep('30 seconds');
+    const missing = await act.reconcile();
+    wf.setCurrentDetails(`The last look found ${missing} open rows without a running workflow.`);
+    await pause('30 seconds', 'Until the next look for rows without a workflow');
   }
   await wf.continueAsNew<typeof keepReconciled>();
 }
@@ -79,7 +83,7 @@ export async function keepReconciled(): Promise<void> {
 export async function keepTreasury(): Promise<void> {
   for (let run = 0; run < runsPerHistory; run += 1) {
     await act.maintainTreasury();
-    await wf.sleep('1 minute');
+    await pause('1 minute', 'Until the next look at coins and gas');
   }
   await wf.continueAsNew<typeof keepTreasury>();
 }

@@ -2,8 +2,9 @@ import * as wf from '@temporalio/workflow';
 import type { PaymentActivities } from '../activities';
 import { updatedSignal, taskQueues } from './messages';
 import { untilAnswered } from './retry';
+import { activitiesOf, waitUntil } from './summaries';
 
-const act = wf.proxyActivities<PaymentActivities>({
+const act = activitiesOf<PaymentActivities>({
   ...untilAnswered,
   taskQueue: taskQueues.webhooks,
   startToCloseTimeout: '40s',
@@ -20,13 +21,18 @@ export async function webhook(deliveryId: string): Promise<string> {
   for (;;) {
     isUpdated = false;
     const delivered = await act.deliverOnce(deliveryId, 0.9 + Math.random() * 0.2);
-    if (delivered.status !== 'retrying') {
-      if (isUpdated) continue;
-      return delivered.status;
-    }
     const { type, endpoint, attempt, statusCode } = delivered;
     const answer = statusCode === null ? 'no answer' : `HTTP ${statusCode}`;
+    if (delivered.status !== 'retrying') {
+      if (isUpdated) continue;
+      wf.setCurrentDetails(
+        attempt
+          ? `**${type}** to endpoint ${endpoint}: **${delivered.status}** at attempt ${attempt}, ${answer}.`
+          : `Ended **${delivered.status}**: there was nothing to deliver.`,
+      );
+      return delivered.status;
+    }
     wf.setCurrentDetails(`**${type}** to endpoint ${endpoint}: attempt ${attempt} failed, ${answer}.`);
-    await wf.condition(() => isUpdated, delivered.nextInMs);
+    await waitUntil(() => isUpdated, delivered.nextInMs, `attempt ${attempt} failed, ${answer}`);
   }
 }

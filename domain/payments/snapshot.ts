@@ -1,3 +1,4 @@
+import { trim } from '../money';
 import type { PaymentFacts } from './facts';
 import { crossDeadline, isFinal, type NextStep, type PaymentRow, type PaymentSnapshot } from './payment';
 
@@ -11,7 +12,22 @@ export const snapshotOf = (
   stateVersion: payment.state_version,
   next: isFinal(payment.status) && next === 'wait' ? 'end' : next,
   lookAgainInMs: lookAgainInMs(payment, facts),
+  ...receivedBy(payment),
 });
+
+/** A payer may send as many transactions as he likes: the first are enough to find the others. */
+const namedTransactions = 3;
+
+/** `0.0004 BTC in transaction 3f…`. */
+function receivedBy(
+  payment: Pick<PaymentRow, 'amount_paid' | 'currency' | 'tx_ids'>,
+): Pick<PaymentSnapshot, 'received'> {
+  const { tx_ids: txIds } = payment;
+  if (!txIds.length || payment.currency === null) return {};
+  const named = txIds.slice(0, namedTransactions).join(', ');
+  const others = txIds.length > namedTransactions ? ` and ${txIds.length - namedTransactions} others` : '';
+  return { received: `${trim(payment.amount_paid)} ${payment.currency} in transaction ${named}${others}` };
+}
 
 /** Until the next deadline; past it, until the follower has caught up, ever more patiently. Signals wake the workflow
  *  sooner. */

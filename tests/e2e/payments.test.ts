@@ -31,7 +31,7 @@ it('costs Temporal a start while it waits', async () => {
   const waiting = world.temporal.workflow.getHandle(`payment/${unpaid.id}`);
   expect(await waiting.describe()).toMatchObject({
     status: { name: 'RUNNING' },
-    searchAttributes: { PaymentStatus: ['WAITING'], MerchantId: [shop.id] },
+    searchAttributes: { Kind: ['payment'], PaymentId: [unpaid.id], PaymentStatus: ['WAITING'], MerchantId: [shop.id] },
   });
   expect((await world.history(`payment/${unpaid.id}`)).events).toBe(1);
 });
@@ -89,6 +89,17 @@ describe.each(['BTC', 'ETH', 'USDT_ERC20', 'USDC_ERC20'])('a payment in %s', (cu
     );
     const sweep = await world.history(owner, isBatch ? undefined : `sweep-${currency}`);
     expect(sweep.events).toBeLessThanOrEqual(60);
+    // The last words of both name the money and the transaction.
+    const [hash] = settled.txIds as string[];
+    expect(await world.temporal.workflow.getHandle(`payment/${invoice.id}`).result()).toMatchObject({
+      status: 'SETTLED',
+      received: `${text(invoice.amount)} ${currency} in transaction ${hash}`,
+    });
+    const sent = world.temporal.workflow.getHandle(owner);
+    expect((await sent.describe()).searchAttributes).toMatchObject({ Kind: ['sweep'] });
+    expect(await sent.result()).toMatch(
+      /Sweep of ([\d.]+ )?\w+ to \w+ for .*: in the chain and booked, transaction (0x)?[0-9a-f]{64}\.$/,
+    );
   });
 });
 

@@ -79,7 +79,7 @@ describe('workflows', () => {
   });
 
   it('give each proxy a retry policy', () => {
-    const proxies = files.flatMap((file) => all(read(file), /wf\.proxyActivities<\w+>\(([\s\S]*?)\);/g));
+    const proxies = files.flatMap((file) => all(read(file), /\bactivitiesOf<\w+Activities>\(([\s\S]*?)\);/g));
     expect(proxies.length).toBeGreaterThan(5);
     for (const options of proxies) expect(options).toMatch(/\buntil(Answered|Seen)\b|\bretry: \{/);
   });

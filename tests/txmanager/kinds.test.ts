@@ -113,7 +113,7 @@ it('plans it once, says so to operators, and counts it against the treasury', as
     id: intentId,
     network: 'ethereum',
     kind: 'grant',
-    summary: `Grant of ETH to ${address}`,
+    summary: `Grant of 3 ETH to ${address}`,
   });
 });
 

@@ -2,7 +2,8 @@ import type { EntityManager } from 'typeorm';
 import type { FinalAttempt } from '../../db/chains/attempts';
 import type { Mined } from '../../db/ledger/ledger';
 import type { AttemptRow, IntentRow } from '../../db/txmanager/intents';
-import type { NetworkId } from '../../domain/chains/assets';
+import { assetOf, type NetworkId } from '../../domain/chains/assets';
+import { fromUnits } from '../../domain/money';
 import type { Kind } from '../../domain/txmanager/kinds';
 import type { Asked } from '../charge-gas';
 import type { Purpose, ReadInside, ReadPurposes, ServedIntent } from '../purpose';
@@ -58,9 +59,15 @@ export type OutgoingKind = Readonly<{
   shortfallEnds: string | null;
 }>;
 
-/** `Refund of ETH to 0x…`. */
-export const transferText = (what: string, { currency, outputs }: Pick<IntentRow, 'currency' | 'outputs'>): string =>
-  `${what} of ${currency} to ${outputs.map((output) => output.address).join(', ')}`;
+/** `Refund of 0.5 ETH to 0x…`; without the amount where all that is left goes. */
+export function transferText(what: string, { currency, outputs }: Pick<IntentRow, 'currency' | 'outputs'>): string {
+  const units = outputs.reduce<bigint | null>(
+    (sum, one) => (sum === null || one.units === null ? null : sum + BigInt(one.units)),
+    0n,
+  );
+  const amount = units === null ? '' : `${fromUnits(units, assetOf(currency).decimals)} `;
+  return `${what} of ${amount}${currency} to ${outputs.map((output) => output.address).join(', ')}`;
+}
 /** The summary of a kind that needs no more than the intent. */
 export const summaryAs =
   (what: string): OutgoingKind['summary'] =>

@@ -19,6 +19,8 @@ export type Sent = Readonly<{
   attempts: number;
   lookAgainInMs: number;
   reason?: string;
+  /** Of what has ended in the chain. None from older releases. */
+  txId?: string;
 }>;
 
 /** Sends the newest attempt of an intent, or finds out what became of it. The same bytes however often it runs; a
@@ -40,7 +42,10 @@ export async function sendIntent(sender: Sender, intentId: string): Promise<Sent
     if (earlier === undefined) return answer('stuck', reason);
     return answer('waiting', `nonce ${earlier} of its wallet is in no block yet`);
   };
-  if (intent.status === 'final' || intent.status === 'failed') return answer(intent.status);
+  if (intent.status === 'final' || intent.status === 'failed') {
+    const mined = attempts.find((attempt) => attempt.status === 'mined' || attempt.status === 'final');
+    return { ...answer(intent.status), ...(mined ? { txId: mined.tx_id } : {}) };
+  }
   if (intent.status === 'dead') return answer('dropped', 'what it was to move is gone');
   if (!newest) return answer('waiting', 'nothing is signed yet');
   if (attempts.some((attempt) => attempt.status === 'mined'))
