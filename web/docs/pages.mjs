@@ -69,6 +69,7 @@ export const groups = [
     title: 'Operating',
     pages: [
       { from: 'docs/operations/platform.md', to: 'operating', name: 'Acts of operators' },
+      { from: 'docs/operations/temporal-ui.md', to: 'temporal-ui' },
       { from: 'docs/operations/operator-requests.md', to: 'operator-requests', name: 'Requests of operators' },
       { from: 'docs/operations/incidents.md', to: 'incidents', name: 'Incidents' },
       { from: 'docs/operations/stuck-transactions.md', to: 'stuck-transactions' },
