@@ -16,6 +16,7 @@ import { createDataSource } from '../db/data-source';
 import { faultOfMode } from '../db/instance';
 import { armFailPoints } from '../db/fail-point';
 import { ConfigError, parseConfig, type Config, type ProcessName } from '../domain/config';
+import { logOptions } from '../domain/log';
 import { searchAttributes } from '../workflows/messages';
 import { translateFailures } from './failures';
 import { heartbeat } from './heartbeat';
@@ -48,7 +49,7 @@ export async function runProcess(
   withoutTemporal: (process: Omit<Process, 'connection' | 'client'>) => void = () => undefined,
 ): Promise<void> {
   const config = configOf(role);
-  const log = pino({ level: config.LOG_LEVEL, base: { role }, redact: ['*.seed', '*.secret', '*.authorization'] });
+  const log = pino(logOptions(config.LOG_LEVEL, { role }));
   process.on('unhandledRejection', (error) => log.error({ err: error }, 'Unhandled rejection'));
   const ofTemporal = config.METRICS_PORT ? await temporalMetrics(role) : undefined;
   installRuntime(log, ofTemporal?.telemetry);

@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import pino from 'pino';
 import { ConfigError, parseConfig } from '../../domain/config';
+import { logOptions } from '../../domain/log';
 import { checkoutApp } from './app';
 
 /** Static files, beside the sources: the build compiles and does not copy. */
@@ -16,7 +17,7 @@ function publicFolder(of: 'checkout' | 'embed'): string {
 
 try {
   const config = parseConfig(process.env, (path) => readFileSync(path, 'utf8'), 'checkout');
-  const log = pino({ level: config.LOG_LEVEL, base: { role: 'checkout' } });
+  const log = pino(logOptions(config.LOG_LEVEL, { role: 'checkout' }));
   const app = checkoutApp({
     apiUrl: config.API_INTERNAL_URL || config.API_URL,
     checkoutUrl: config.CHECKOUT_URL,
