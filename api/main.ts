@@ -10,6 +10,7 @@ import { newId } from '../domain/ids';
 import { requireMode } from '../db/instance';
 import { createDataSource } from '../db/data-source';
 import { armFailPoints } from '../db/fail-point';
+import { logEvents } from '../db/webhooks/emitted';
 import { RateLimits } from '../db/access/rate-limits';
 import { clearEnded } from '../db/access/sessions';
 import { swapConversions } from '../commands/conversions/provider-quote';
@@ -52,6 +53,7 @@ export async function startApi(config: Config, logger: Logger = createLogger(con
     throw error;
   });
   armFailPoints({ enabled: config.FAIL_POINTS, db });
+  logEvents(db, logger);
   const limits = new RateLimits(db);
   const metrics = new Metrics(db);
   const deps: ApiDeps = {

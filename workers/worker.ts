@@ -14,12 +14,14 @@ import pino, { type Logger } from 'pino';
 import type { DataSource } from 'typeorm';
 import { createDataSource } from '../db/data-source';
 import { faultOfMode } from '../db/instance';
+import { logEvents } from '../db/webhooks/emitted';
 import { armFailPoints } from '../db/fail-point';
 import { ConfigError, parseConfig, type Config, type ProcessName } from '../domain/config';
 import { logOptions } from '../domain/log';
 import { searchAttributes } from '../workflows/messages';
 import { translateFailures } from './failures';
 import { heartbeat } from './heartbeat';
+import { inWorkflow } from './in-workflow';
 import { serveMetrics, type MoreMetrics } from './metrics';
 import { temporalMetrics } from './temporal-metrics';
 
@@ -56,6 +58,7 @@ export async function runProcess(
 
   const db = await databaseOf(config, role, log);
   armFailPoints({ enabled: config.FAIL_POINTS, db });
+  logEvents(db, log);
   const stops: Array<() => void | Promise<void>> = [];
   const onStop = (action: () => void | Promise<void>): void => void stops.push(action);
   const more: MoreMetrics[] = [];
@@ -143,7 +146,7 @@ const created = (worker: WorkerOptions, connection: NativeConnection, namespace:
     // What goes on for ever is told at once that this worker ends; every other activity ends by itself.
     shutdownGraceTime: 0,
     shutdownForceTime: '15s',
-    interceptors: { activity: [heartbeat, translateFailures] },
+    interceptors: { activity: [heartbeat, inWorkflow, translateFailures] },
     ...worker,
   });
 

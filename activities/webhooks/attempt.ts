@@ -2,17 +2,21 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Webhook } from 'standardwebhooks';
 import type { EntityManager } from 'typeorm';
 import { failPoint } from '../../db/fail-point';
+import { originNow } from '../../db/origin';
 import { openSealed } from '../../db/sealing';
 import { finishAttempt, type DueDelivery } from '../../db/webhooks/deliveries';
 import { holdBack, letForward, slowAfterMs } from '../../db/webhooks/delivery-queue';
 import { noteFailure, noteSuccess } from '../../db/webhooks/webhook-endpoints';
 import type { Config } from '../../domain/config';
 import { afterAttempt } from '../../domain/webhooks/delivery';
+import { eventIds } from '../../domain/webhooks/event-line';
 import { eventJson } from '../../domain/webhooks/event-view';
 import { failingLimitMs } from '../../domain/webhooks/webhook-endpoint';
 import { postOutside, type Posted } from './outbound';
 
 type Settings = Pick<Config, 'SECRETS_KEY' | 'ALLOW_INSECURE_CALLBACKS' | 'WEBHOOK_TIME_SCALE'>;
+
+export type Log = Readonly<{ info(fields: object, text: string): void }>;
 
 /** What an attempt came to. `isLate`: it had not been answered when `slowAfterMs` were over. */
 export type Sent = Readonly<{ at: Date; posted: Posted; isLate: boolean }>;
@@ -54,6 +58,30 @@ export async function send(config: Settings, delivery: DueDelivery, onLate: () =
   const posted = await posting;
   await failPoint('webhook.afterPost');
   return { at, posted, isLate };
+}
+
+/** Tells the log what became of an attempt, first or later: neither address nor words of the receiver. */
+export function logAttempt(log: Log, delivery: DueDelivery, sent: Sent, status: Noted['status']): void {
+  const { id: deliveryId, event_id: eventId, type, endpoint, attempts: attempt } = delivery;
+  const { statusCode, durationMs } = sent.posted;
+  const fields = {
+    deliveryId,
+    eventId,
+    type,
+    endpoint,
+    ...eventIds({
+      ...delivery,
+      merchantId: delivery.merchant_id,
+      entityId: delivery.entity_id,
+      requestId: delivery.request_id,
+    }),
+    workflowId: originNow().workflowId,
+    attempt,
+    statusCode,
+    ms: durationMs,
+  };
+  if (status === 'succeeded') log.info(fields, 'delivery sent');
+  else log.info({ ...fields, willRetry: status === 'retrying' }, 'delivery failed');
 }
 
 /** Notes that nothing was sent, because the merchant wants nothing there. */

@@ -4,11 +4,11 @@ import { attemptsAtOnce, busyPauseMs } from '../../domain/webhooks/delivery';
 import { beginAttempt, targetOf, type DueDelivery } from '../../db/webhooks/deliveries';
 import { holdBack } from '../../db/webhooks/delivery-queue';
 import { lookAgainIn } from '../rest';
-import { noteAttempt, noteUnwanted, send } from './attempt';
+import { logAttempt, noteAttempt, noteUnwanted, send, type Log } from './attempt';
 import { serverOf, ServerPlaces } from './server-places';
 
 /** `places`: shared with who makes first attempts in this process. */
-export type WebhookDeps = Readonly<{ db: DataSource; config: Config; places?: ServerPlaces }>;
+export type WebhookDeps = Readonly<{ db: DataSource; config: Config; log: Log; places?: ServerPlaces }>;
 /** What became of an attempt, for the workflow: neither address nor words of the receiver, which Temporal need not
  *  know. `endpoint`: its id, or `ipn`. */
 export type Delivered = Readonly<{
@@ -22,7 +22,7 @@ export type Delivered = Readonly<{
 
 const over: Delivered = { status: 'cancelled', attempt: 0, nextInMs: 0, endpoint: '', type: '', statusCode: null };
 
-export const webhookActivities = ({ db, config, places = new ServerPlaces() }: WebhookDeps) => {
+export const webhookActivities = ({ db, config, log, places = new ServerPlaces() }: WebhookDeps) => {
   async function attempt(deliveryId: string, jitter: number): Promise<Delivered> {
     const delivery = await beginAttempt(db, deliveryId);
     if (!delivery) return over;
@@ -33,6 +33,7 @@ export const webhookActivities = ({ db, config, places = new ServerPlaces() }: W
     }
     const sent = await send(config, delivery, async () => delivery.is_slow || (await holdBack(db, delivery)));
     const noted = await db.transaction((tx) => noteAttempt(tx, config, delivery, sent, jitter));
+    logAttempt(log, delivery, sent, noted.isNewRound ? 'retrying' : noted.status);
     const { statusCode } = sent.posted;
     if (noted.isNewRound) return { ...common, status: 'retrying', nextInMs: 1, statusCode };
     return { ...common, status: noted.status, nextInMs: noted.nextInMs, statusCode };

@@ -2,6 +2,7 @@ import Router from '@koa/router';
 import Koa, { type Context } from 'koa';
 import { DomainError } from '../../domain/errors';
 import { isId } from '../../domain/ids';
+import { withOrigin } from '../../db/origin';
 import { clientIp, limitKey } from '../../domain/access/client-ip';
 import type { ApiDeps } from './deps';
 import { admit } from './guard';
@@ -99,7 +100,7 @@ function tracked(deps: ApiDeps, tracks: WeakMap<Context, Track>): Koa.Middleware
     ctx.set('X-Request-Id', track.requestId);
     ctx.set('Cache-Control', 'no-store');
     try {
-      await next();
+      await withOrigin({ requestId: track.requestId }, next);
     } catch (error) {
       refuse(ctx, track, error, deps);
     }

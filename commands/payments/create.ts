@@ -9,6 +9,8 @@ import { paymentJson } from '../../domain/payments/payment-view';
 import { untouched, type PaymentRow } from '../../domain/payments/payment';
 import { receiverAt } from '../../domain/payments/receiver';
 import { fiatPrice, fitFiat } from '../../domain/pricing/quote';
+import { originNow } from '../../db/origin';
+import { noteCommitted } from '../../db/webhooks/emitted';
 import { deliveryId, eventId } from '../../db/webhooks/events';
 import { failPoint } from '../../db/fail-point';
 import { requiredDepth } from '../../db/payments/payments';
@@ -312,20 +314,31 @@ async function write(
   const { metadata, ...columns } = row;
   const event = eventId(row.id, 1, 'payment.created');
   const hasDelivery = row.ipn_callback_url !== null && merchant.ipnEnabled;
+  const data = paymentJson(row, { livemode, confirmations: 0, childIds: [], aml: null, other: [], refunded: {} });
+  const requestId = originNow().requestId ?? null;
   try {
     const [written] = await prepared(db, 'creation').query<Array<{ payment_id: string; replayed: boolean }>>(
       'SELECT payment_id, replayed FROM open_payment($1, $2, $3, $4, $5, $6, $7, $8)',
       [
-        JSON.stringify({ ...columns, donor }),
+        JSON.stringify({ ...columns, donor, request_id: requestId }),
         metadata,
         address === null ? null : JSON.stringify(address),
         event,
-        paymentJson(row, { livemode, confirmations: 0, childIds: [], aml: null, other: [], refunded: {} }),
+        data,
         hasDelivery ? deliveryId(event, 'ipn') : null,
         JSON.stringify(operatorView(row)),
         quota,
       ],
     );
+    if (!written!.replayed)
+      noteCommitted(db, {
+        id: event,
+        type: 'payment.created',
+        merchantId: merchant.id,
+        entityId: row.id,
+        requestId,
+        data,
+      });
     return written!;
   } catch (error) {
     const { code } = error as { code?: string };

@@ -25,6 +25,7 @@ const names = [
   'payment_moves',
   'guard_payment',
   'count_payment',
+  'emit_event_2',
   'emit_event',
   'insert_payment',
   'was_settled_to',

@@ -45,6 +45,7 @@ import { StartDelays1799000700000 } from './1799000700000-start-delays';
 import { DeliveryQueue1799000800000 } from './1799000800000-delivery-queue';
 import { MetricsOfTheService1799000900000 } from './1799000900000-metrics-of-the-service';
 import { LostOwners1799000910000 } from './1799000910000-lost-owners';
+import { RequestOfEvent1799000920000 } from './1799000920000-request-of-event';
 
 /** Every migration, oldest first; only ever added to. Functions, triggers and views are in db/functions. */
 export const migrations = [
@@ -95,4 +96,5 @@ export const migrations = [
   DeliveryQueue1799000800000,
   MetricsOfTheService1799000900000,
   LostOwners1799000910000,
+  RequestOfEvent1799000920000,
 ];

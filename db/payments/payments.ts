@@ -210,6 +210,7 @@ export async function announce(
       previous: before.status === after.status ? {} : { status: before.status },
       ipnUrl: after.ipn_callback_url,
       openDelta: index === 0 ? openDelta : 0,
+      follows: type === 'payment.created' ? after.parent_payment_id : after.id,
     });
   }
   if (!events.length && openDelta) {

@@ -171,6 +171,7 @@ export const announceLegs = (
       stateVersion: leg.state_version,
       data: JSON.stringify({ ...viewLeg(leg), massPayoutId: leg.batch_id }),
       previous: {},
+      follows: leg.batch_id,
     })),
   );
 

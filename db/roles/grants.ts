@@ -16,7 +16,9 @@ export const functionGrants: Readonly<Record<string, readonly DatabaseRole[]>> =
   conversion_terms: ['api'],
   database_incarnation: ['api', 'payments', 'chain', 'signer'],
   drop_intents: ['api', 'payments', 'chain', 'signer', 'operator'],
+  // Of the release before, whose processes may still run: goes with its file.
   emit_event: ['api', 'payments', 'chain', 'signer', 'operator'],
+  emit_event_2: ['api', 'payments', 'chain', 'signer', 'operator'],
   erase_payers: ['retention'],
   expire_payers: ['payments'],
   free_of: ['api', 'operator'],

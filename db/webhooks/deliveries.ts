@@ -27,6 +27,10 @@ export type DueDelivery = Omit<EventRow, 'id'> & {
   is_slow: boolean;
   /** When it was due, as Postgres writes it. */
   due: string | null;
+  /** What the event is about. */
+  entity_id: string;
+  /** The request that the event goes back to. */
+  request_id: string | null;
   /** When it was read for this attempt, by the clock of the database: that of the machine may be wrong. */
   taken_at: Date;
 };
@@ -34,7 +38,7 @@ export type DueDelivery = Omit<EventRow, 'id'> & {
 /** The event of delivery `d`, its secrets and what its receiver is like: columns of a `DueDelivery`, where `e` is the
  *  event, `m` the merchant and `w` the endpoint. */
 export const carriedEvent = `clock_timestamp() AS taken_at, e.id AS event_id, e.type, e.merchant_id, ${eventDataColumn},
-  e.previous::text AS previous, e.seq::text AS seq, e.created_at, ${livemodeSql} AS livemode,
+  e.previous::text AS previous, e.seq::text AS seq, e.created_at, ${livemodeSql} AS livemode, e.entity_id, e.request_id,
   CASE WHEN d.endpoint = 'ipn' THEN m.ipn_enabled ELSE coalesce(w.is_active, false) END AS is_on,
   CASE WHEN d.endpoint = 'ipn' THEN ARRAY[m.ipn_secret_sealed]
        ELSE array_remove(ARRAY[w.secret_sealed,

@@ -12,6 +12,8 @@ export const eventEntity = entity('event', {
   data: json(),
   previous: jsonb(),
   created_at: timestamptz(),
+  /** X-Request-Id of the request that it goes back to. */
+  request_id: nullable(text()),
 });
 
 export const webhookEndpointEntity = entity('webhook_endpoint', {

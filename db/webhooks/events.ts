@@ -3,8 +3,10 @@ import type { EntityManager } from 'typeorm';
 import type { EventType } from '../../domain/webhooks/event-types';
 import type { EventRow } from '../../domain/webhooks/event-view';
 import { livemodeSql } from '../instance';
+import { originNow } from '../origin';
 import { eventDataColumn } from '../payments/donors';
 import type { Queryable } from '../pricing/pricing';
+import { noteEmitted } from './emitted';
 
 /** 24 hex digits that are the same for the same parts, for ever: a repeat finds the first. */
 const derivedId = (...parts: readonly (string | number)[]): string =>
@@ -27,24 +29,41 @@ export type NewEvent = Readonly<{
   ipnUrl: string | null;
   /** Change of the merchant's number of open payments. */
   openDelta: number;
+  /** Whose newest request it has where none is under way: see `followed`. */
+  follows?: string | null;
 }>;
+
+/** Resources whose later events come of the request that made them or changed them last. What happens to others is
+ *  told by their own requests alone. */
+const hasLife = (type: EventType): boolean => /^(payment|refund|conversion|mass_payout|withdrawal)\./.test(type);
+
+/** The resource whose newest request an event has where none is under way. */
+const followed = ({ type, entityId, follows }: Pick<NewEvent, 'type' | 'entityId' | 'follows'>): string | null =>
+  follows === undefined ? (hasLife(type) ? entityId : null) : follows;
 
 /** Writes an event in its merchant's order, with its delivery, in the transaction of the change. Locks the merchant's
  *  counter: call last. Contract: G4. */
 export async function emitEvent(tx: EntityManager, event: NewEvent): Promise<string> {
-  const id = eventId(event.entityId, event.stateVersion, event.type);
-  await tx.query('SELECT emit_event($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)', [
-    event.merchantId,
-    id,
-    event.type,
-    event.entityId,
-    event.stateVersion,
-    event.data,
-    event.previous,
-    event.ipnUrl === null ? null : deliveryId(id, 'ipn'),
-    event.ipnUrl,
-    event.openDelta,
-  ]);
+  const { merchantId, type, entityId, data } = event;
+  const id = eventId(entityId, event.stateVersion, type);
+  const [row] = await tx.query<Array<{ request_id: string | null }>>(
+    'SELECT emit_event_2($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) AS request_id',
+    [
+      merchantId,
+      id,
+      type,
+      entityId,
+      event.stateVersion,
+      data,
+      event.previous,
+      event.ipnUrl === null ? null : deliveryId(id, 'ipn'),
+      event.ipnUrl,
+      event.openDelta,
+      originNow().requestId ?? null,
+      followed(event),
+    ],
+  );
+  noteEmitted(tx, { id, type, merchantId, entityId, data, requestId: row!.request_id });
   return id;
 }
 
@@ -54,16 +73,20 @@ export async function emitEvents(
   events: ReadonlyArray<Omit<NewEvent, 'ipnUrl' | 'openDelta'>>,
 ): Promise<void> {
   if (!events.length) return;
-  await tx.query(
-    `SELECT emit_event(e->>'merchantId', e->>'id', e->>'type', e->>'entityId', (e->>'stateVersion')::integer,
-       e->>'data', e->'previous', NULL, NULL, 0)
+  const list = events.map((event) => ({
+    ...event,
+    id: eventId(event.entityId, event.stateVersion, event.type),
+    follows: followed(event),
+  }));
+  const rows = await tx.query<Array<{ id: string; request_id: string | null }>>(
+    `SELECT e->>'id' AS id, emit_event_2(e->>'merchantId', e->>'id', e->>'type', e->>'entityId',
+       (e->>'stateVersion')::integer, e->>'data', e->'previous', NULL, NULL, 0, $2, e->>'follows') AS request_id
        FROM jsonb_array_elements($1::jsonb) e`,
-    [
-      JSON.stringify(
-        events.map((event) => ({ ...event, id: eventId(event.entityId, event.stateVersion, event.type) })),
-      ),
-    ],
+    [JSON.stringify(list), originNow().requestId ?? null],
   );
+  const requests = new Map(rows.map((row) => [row.id, row.request_id]));
+  for (const { id, type, merchantId, entityId, data } of list)
+    noteEmitted(tx, { id, type, merchantId, entityId, data, requestId: requests.get(id) ?? null });
 }
 
 const eventColumns = `e.id, e.type, e.merchant_id, e.seq::text AS seq, ${eventDataColumn}, e.previous::text AS previous,

@@ -4,6 +4,7 @@ import { createCodecs } from '../../chains/codecs';
 import { webhookActivities } from '../../activities/webhooks/webhooks';
 import { rawProperty } from '../../domain/payments/json-text';
 import { startHarness, type Harness, type Shop } from '../api/harness';
+import { noLog } from '../shared/no-log';
 import { paymentsAt } from './run-payment';
 
 /** A merchant whose server is away for two days, in one way after another, and who knows everything afterwards: what
@@ -56,7 +57,7 @@ afterAll(async () => {
 
 /** Every open delivery as its workflow makes it: an attempt, the pause, the next. */
 async function deliverAll(): Promise<void> {
-  const { deliverOnce } = webhookActivities({ db: h.db, config: h.api.deps.config });
+  const { deliverOnce } = webhookActivities({ db: h.db, config: h.api.deps.config, log: noLog });
   const open = (await h.db.query(`SELECT id FROM delivery WHERE status = 'pending' ORDER BY created_at`)) as Array<{
     id: string;
   }>;

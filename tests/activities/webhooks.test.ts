@@ -22,6 +22,7 @@ import { parseConfig } from '../../domain/config';
 import type { EventType } from '../../domain/webhooks/event-types';
 import { newId } from '../../domain/ids';
 import { connectionsTo, freshDatabase } from '../setup/postgres';
+import { noLog } from '../shared/no-log';
 
 const config = parseConfig({ ALLOW_INSECURE_CALLBACKS: 'true', SECRETS_KEY: 'a key of this test' });
 const secret = `whsec_${Buffer.from('twenty-four bytes of key').toString('base64')}`;
@@ -50,7 +51,7 @@ beforeAll(async () => {
     seal(config.SECRETS_KEY, secret),
   ]);
   await db.query('INSERT INTO merchant_counter (merchant_id) VALUES ($1)', [merchantId]);
-  ({ deliverOnce } = webhookActivities({ db, config }));
+  ({ deliverOnce } = webhookActivities({ db, config, log: noLog }));
 
   server = createServer((request, response) => {
     const chunks: Buffer[] = [];
@@ -309,7 +310,7 @@ describe('what becomes of it', () => {
   });
 
   it('stays inside the rules where they hold: no address of our own', async () => {
-    const guarded = webhookActivities({ db, config: { ...config, ALLOW_INSECURE_CALLBACKS: false } });
+    const guarded = webhookActivities({ db, log: noLog, config: { ...config, ALLOW_INSECURE_CALLBACKS: false } });
     const { delivery } = await event();
     expect(await guarded.deliverOnce(delivery, 1)).toMatchObject({ status: 'retrying' });
     expect(received).toEqual([]);

@@ -11,6 +11,7 @@ import { parseConfig } from '../../domain/config';
 import { freePort } from '../../sandbox/ports';
 import type { Ended } from '../child';
 import { eventually, secretsKey, startHarness, type Harness, type Shop } from '../api/harness';
+import { noLog } from '../shared/no-log';
 import { eachSample as each, endingOf, filesOf, samples, Samples } from './runner';
 
 /** Samples that create payments, read, and take webhooks, against the API and its own webhooks. */
@@ -32,7 +33,7 @@ async function deliver(paymentId: string): Promise<void> {
     [paymentId],
   );
   const config = parseConfig({ ALLOW_INSECURE_CALLBACKS: 'true', SECRETS_KEY: secretsKey });
-  const { deliverOnce } = webhookActivities({ db: h.db, config });
+  const { deliverOnce } = webhookActivities({ db: h.db, config, log: noLog });
   for (const { id } of rows) await deliverOnce(id, 1);
 }
 async function pay(merchantOrderId: string, ipnCallbackUrl: string): Promise<string> {

@@ -19,6 +19,7 @@ import {
 import { ended } from '../child';
 import { python } from '../python';
 import { secretsKey, startHarness, type Harness, type Shop } from '../api/harness';
+import { noLog } from '../shared/no-log';
 import { generators, inFolder } from './generated';
 import { install } from './install';
 import { startLosingProxy, type LosingProxy } from './losing-proxy';
@@ -191,7 +192,7 @@ describe('18.5: webhooks as they are delivered', () => {
       [paymentId],
     );
     const config = parseConfig({ ALLOW_INSECURE_CALLBACKS: 'true', SECRETS_KEY: secretsKey });
-    await webhookActivities({ db: h.db, config }).deliverOnce(delivery!.id, 1);
+    await webhookActivities({ db: h.db, config, log: noLog }).deliverOnce(delivery!.id, 1);
     expect(received).toHaveLength(1);
   });
   afterAll(() => receiver.close());

@@ -4,7 +4,6 @@ import { createServer, type IncomingHttpHeaders, type Server, type ServerRespons
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import pino from 'pino';
 import type { DataSource } from 'typeorm';
 import { ServerPlaces } from '../../activities/webhooks/server-places';
 import { webhookActivities } from '../../activities/webhooks/webhooks';
@@ -19,6 +18,7 @@ import { newId } from '../../domain/ids';
 import { DeliveryPool } from '../../workers/deliveries/pool';
 import { root } from '../../sandbox/paths';
 import { connectionsTo, freshDatabase } from '../setup/postgres';
+import { noLog } from '../shared/no-log';
 
 /** First attempts, by the pool of the payments worker on a real database and real servers. There is no Temporal. */
 
@@ -72,7 +72,7 @@ afterEach(async () => {
 });
 
 function start(): DeliveryPool {
-  const pool = new DeliveryPool(db, config, new ServerPlaces(), pino({ level: 'silent' }));
+  const pool = new DeliveryPool(db, config, new ServerPlaces(), noLog);
   pools.push(pool);
   pool.start();
   return pool;
@@ -169,7 +169,7 @@ it('hands what failed to a workflow, which is asked for when the second attempt 
     { workflow: 'webhook', args: [id], signal: 'updated' },
   ]);
   behaviour.clear();
-  const { deliverOnce } = webhookActivities({ db, config });
+  const { deliverOnce } = webhookActivities({ db, config, log: noLog });
   expect(await deliverOnce(id, 1)).toMatchObject({ status: 'succeeded', attempt: 2 });
   expect(at('/down').map(({ headers }) => headers['x-webhook-attempt'])).toEqual(['1', '2']);
 });
@@ -279,7 +279,7 @@ describe('a process that dies', () => {
     start();
     await sleep(500);
     expect(at('/ipn')).toHaveLength(numbers.length - 1); // the claim of the dead holds
-    expect(await webhookActivities({ db, config }).deliverOnce(id, 1)).toMatchObject({ attempt: 0 });
+    expect(await webhookActivities({ db, config, log: noLog }).deliverOnce(id, 1)).toMatchObject({ attempt: 0 });
     await endClaims();
     await hasStatus(id, 'succeeded');
     expect(at('/ipn').map(({ headers }) => headers['x-webhook-attempt'])).toEqual(numbers);

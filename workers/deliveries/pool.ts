@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { DataSource, EntityManager } from 'typeorm';
-import { noteAttempt, noteUnwanted, send, type Sent } from '../../activities/webhooks/attempt';
+import { logAttempt, noteAttempt, noteUnwanted, send, type Sent } from '../../activities/webhooks/attempt';
 import { serverOf, type ServerPlaces } from '../../activities/webhooks/server-places';
 import { Semaphore } from '../../domain/semaphore';
 import { failPoint } from '../../db/fail-point';
@@ -146,8 +146,8 @@ export class DeliveryPool {
     const { db } = this;
     await failPoint('webhook.afterClaim');
     if (delivery.status !== 'pending' && delivery.status !== 'retrying') return void (await leaveQueue(db, delivery));
-    if (delivery.tries > mostClaims) return this.leave(delivery);
-    if (!delivery.is_on) return this.leave(delivery, (tx) => noteUnwanted(tx, delivery));
+    if (delivery.tries > mostClaims) return this.leave(delivery, () => Promise.resolve());
+    if (!delivery.is_on) return void (await this.leave(delivery, (tx) => noteUnwanted(tx, delivery)));
     const server = serverOf(delivery.merchant_id, delivery.url);
     if (!(await this.servers.takeWithin(server, slowAfterMs))) {
       if (!delivery.is_slow) await holdBack(db, delivery);
@@ -172,21 +172,27 @@ export class DeliveryPool {
     );
   }
 
-  private note(delivery: ClaimedDelivery, sent: Sent): Promise<void> {
+  private async note(delivery: ClaimedDelivery, sent: Sent): Promise<void> {
     const { statusCode, durationMs, body, error } = sent.posted;
     const { id, attempts: n, url } = delivery;
-    if (error === null && !sent.isLate && !delivery.is_slow && !delivery.is_failing)
-      return this.notes.add({ id, n, url, at: sent.at, durationMs, statusCode, responseBody: body });
-    return this.leave(delivery, (tx) => noteAttempt(tx, this.config, delivery, sent, 0.9 + Math.random() * 0.2));
+    if (error === null && !sent.isLate && !delivery.is_slow && !delivery.is_failing) {
+      await this.notes.add({ id, n, url, at: sent.at, durationMs, statusCode, responseBody: body });
+      return logAttempt(this.log, delivery, sent, 'succeeded');
+    }
+    const noted = await this.leave(delivery, (tx) =>
+      noteAttempt(tx, this.config, delivery, sent, 0.9 + Math.random() * 0.2),
+    );
+    logAttempt(this.log, delivery, sent, noted.isNewRound ? 'retrying' : noted.status);
   }
 
   /** Notes what became of an attempt, and hands what has to be tried again to a workflow, in one transaction. */
-  private leave(delivery: ClaimedDelivery, note?: (tx: EntityManager) => Promise<unknown>): Promise<void> {
+  private leave<Result>(delivery: ClaimedDelivery, note: (tx: EntityManager) => Promise<Result>): Promise<Result> {
     return this.noting.run(() =>
       patiently(() =>
         this.db.transaction(async (tx) => {
-          await note?.(tx);
+          const noted = await note(tx);
           if (await leaveQueue(tx, delivery)) await requestRetry(tx, delivery.id);
+          return noted;
         }),
       ),
     );
