@@ -41,6 +41,7 @@ export const createPaymentActivities = (
     endWorkflows: EndWorkflows;
     mailer: Mailer;
     places?: ServerPlaces;
+    deliveryLog: Log;
   },
 ) => ({
   ...paymentActivities(deps),
@@ -53,7 +54,7 @@ export const createPaymentActivities = (
   ...treasuryMaintenanceActivities(deps),
   ...withdrawalActivities({ ...deps, nodes: deps.adapters }),
   ...rateActivities(deps),
-  ...webhookActivities(deps),
+  ...webhookActivities({ ...deps, log: deps.deliveryLog }),
   ...restartActivities(deps),
   ...auditActivities(deps),
   ...mailActivities(deps),

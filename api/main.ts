@@ -7,6 +7,7 @@ import { createCodecs } from '../chains/codecs';
 import { createMailer } from '../commands/mail/mailer';
 import type { Config } from '../domain/config';
 import { newId } from '../domain/ids';
+import { logOf } from '../domain/log';
 import { requireMode } from '../db/instance';
 import { createDataSource } from '../db/data-source';
 import { armFailPoints } from '../db/fail-point';
@@ -53,7 +54,7 @@ export async function startApi(config: Config, logger: Logger = createLogger(con
     throw error;
   });
   armFailPoints({ enabled: config.FAIL_POINTS, db });
-  logEvents(db, logger);
+  logEvents(db, logOf(logger, 'events', config.LOG_LEVELS));
   const limits = new RateLimits(db);
   const metrics = new Metrics(db);
   const deps: ApiDeps = {

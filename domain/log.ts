@@ -1,3 +1,4 @@
+import type { Logger } from 'pino';
 import { DomainError } from './errors';
 
 /** What all processes log by: JSON lines on standard output, a level for each subject, and no secrets. */
@@ -63,3 +64,20 @@ export const logOptions = <Base extends object>(level: string, base: Base) => ({
   redact: { paths: secretNames.flatMap((name) => [name, `*.${name}`, `*.*.${name}`]), censor: censored },
   hooks: { streamWrite: redacted },
 });
+
+/** What may have a level of its own: requests of the API, events, attempts at deliveries, and what chains are like. */
+export const logSubjects = ['requests', 'events', 'deliveries', 'chains'] as const;
+type LogSubject = (typeof logSubjects)[number];
+
+const pair = `(${logSubjects.join('|')})=(fatal|error|warn|info|debug|trace|silent)`;
+/** `deliveries=debug,requests=warn`. */
+export const logLevelsPattern = `^(${pair}(, *${pair})*)?$`;
+
+/** The log of a subject, at the level that `levels`, as the pattern has it, names for it, or at that of `log`. */
+export function logOf(log: Logger, subject: LogSubject, levels: string): Logger {
+  const level = levels
+    .split(',')
+    .map((one) => one.trim().split('='))
+    .find(([name]) => name === subject)?.[1];
+  return log.child({ subject }, level === undefined ? {} : { level });
+}

@@ -8,6 +8,7 @@ import {
   type UtxoNetwork,
   type UtxoPrefix,
 } from './chains/assets';
+import { logLevelsPattern, logSubjects } from './log';
 
 /** Every variable a process reads, typed and described; `.env.example` is checked against it. Each secret may come as
  *  `<NAME>_FILE`, the path of a file that holds it. */
@@ -212,4 +213,9 @@ export const configSchema = Type.Object({
     ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'].map((level) => Type.Literal(level)),
     { description: 'Least severe level that is logged', default: 'info' },
   ),
+  LOG_LEVELS: Type.String({
+    description: `Other levels, as subject=level, of ${logSubjects.join(', ')}; of others that of LOG_LEVEL`,
+    default: '',
+    pattern: logLevelsPattern,
+  }),
 });

@@ -92,6 +92,8 @@ it.each([
   ['LANES', 'ethereum=17'],
   ['LANES', 'bitcoin=2'],
   ['LANES', 'dogecoin=1'],
+  ['LOG_LEVELS', 'webhooks=debug'],
+  ['LOG_LEVELS', 'requests=loud'],
   ['AML_PROVIDER', 'list,oracle'],
   ['OPERATOR_IPS', 'office'],
   ['OPERATOR_IPS', '10.1'],

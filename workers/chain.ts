@@ -1,11 +1,13 @@
 import { createChainActivities } from '../activities';
 import { createAdapter, createSecondAdapter } from '../chains/adapters';
+import { logOf } from '../domain/log';
 import { taskQueues } from '../workflows/messages';
 import { runProcess } from './worker';
 
 /** Follows the networks of CHAIN_NETWORKS and broadcasts on them; the only process with node credentials. */
-void runProcess('chain', ({ config, db, log }) =>
-  Promise.resolve(
+void runProcess('chain', ({ config, db, log: ofProcess }) => {
+  const log = logOf(ofProcess, 'chains', config.LOG_LEVELS);
+  return Promise.resolve(
     config.chainNetworks.map((network) => {
       const adapter = createAdapter(network, config, (text) => log.warn({ network }, text));
       return {
@@ -14,5 +16,5 @@ void runProcess('chain', ({ config, db, log }) =>
         maxConcurrentActivityTaskExecutions: 40,
       };
     }),
-  ),
-);
+  );
+});

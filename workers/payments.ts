@@ -6,6 +6,7 @@ import { ServerPlaces } from '../activities/webhooks/server-places';
 import { createAdapter, createCodecs } from '../chains/adapters';
 import { createMailer } from '../commands/mail/mailer';
 import type { NetworkId } from '../domain/chains/assets';
+import { logOf } from '../domain/log';
 import { taskQueues } from '../workflows/messages';
 import { startOptions, type WorkflowType } from '../workflows/start-options';
 import { DeliveryPool } from './deliveries/pool';
@@ -92,6 +93,7 @@ const assemble = async ({ config, db, log, client, onStop, onMetrics }: Process)
       db,
       config,
       log,
+      deliveryLog: logOf(log, 'deliveries', config.LOG_LEVELS),
       codecs: createCodecs(config.chain),
       adapters,
       running: runningIn(client),
@@ -113,7 +115,7 @@ const assemble = async ({ config, db, log, client, onStop, onMetrics }: Process)
 };
 
 void runProcess('payments', assemble, ({ config, db, log, onStop }) => {
-  const pool = new DeliveryPool(db, config, places, log);
+  const pool = new DeliveryPool(db, config, places, logOf(log, 'deliveries', config.LOG_LEVELS));
   pool.start();
   onStop(() => pool.stop());
 });

@@ -17,7 +17,7 @@ import { faultOfMode } from '../db/instance';
 import { logEvents } from '../db/webhooks/emitted';
 import { armFailPoints } from '../db/fail-point';
 import { ConfigError, parseConfig, type Config, type ProcessName } from '../domain/config';
-import { logOptions } from '../domain/log';
+import { logOf, logOptions } from '../domain/log';
 import { searchAttributes } from '../workflows/messages';
 import { translateFailures } from './failures';
 import { heartbeat } from './heartbeat';
@@ -58,7 +58,7 @@ export async function runProcess(
 
   const db = await databaseOf(config, role, log);
   armFailPoints({ enabled: config.FAIL_POINTS, db });
-  logEvents(db, log);
+  logEvents(db, logOf(log, 'events', config.LOG_LEVELS));
   const stops: Array<() => void | Promise<void>> = [];
   const onStop = (action: () => void | Promise<void>): void => void stops.push(action);
   const more: MoreMetrics[] = [];

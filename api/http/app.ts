@@ -2,6 +2,7 @@ import Router from '@koa/router';
 import Koa, { type Context } from 'koa';
 import { DomainError } from '../../domain/errors';
 import { isId } from '../../domain/ids';
+import { logOf } from '../../domain/log';
 import { withOrigin } from '../../db/origin';
 import { clientIp, limitKey } from '../../domain/access/client-ip';
 import type { ApiDeps } from './deps';
@@ -87,6 +88,7 @@ function tracked(deps: ApiDeps, tracks: WeakMap<Context, Track>): Koa.Middleware
       .map((entry) => entry.trim())
       .filter(Boolean),
   };
+  const requests = logOf(deps.logger, 'requests', deps.config.LOG_LEVELS);
   return async (ctx, next) => {
     const startedAt = new Date();
     const started = performance.now();
@@ -109,7 +111,7 @@ function tracked(deps: ApiDeps, tracks: WeakMap<Context, Track>): Koa.Middleware
     const seconds = (performance.now() - started) / 1000;
     deps.metrics.note({ method: ctx.method, route: track.route, status: ctx.status, seconds });
     noteRequest(ctx, track, startedAt, seconds, deps);
-    deps.logger.info(
+    requests.info(
       {
         requestId: track.requestId,
         method: ctx.method,

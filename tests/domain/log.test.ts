@@ -1,5 +1,5 @@
 import pino from 'pino';
-import { logOptions, redacted } from '../../domain/log';
+import { logOf, logOptions, redacted } from '../../domain/log';
 
 /** No line of a log holds a secret, whatever it is called and wherever it stands. */
 
@@ -59,4 +59,19 @@ it('leaves ids, transactions, addresses and plain words as they are', () => {
     'Open rows without a running workflow: asking for it again',
   ])
     expect(redacted(text)).toBe(text);
+});
+
+it('has a level for each subject that is named, and its own for the others', () => {
+  const lines: string[] = [];
+  const log = pino(logOptions('info', {}), { write: (line: string) => void lines.push(line) });
+  for (const subject of ['requests', 'events', 'deliveries'] as const) {
+    const own = logOf(log, subject, 'requests=warn, deliveries=debug');
+    own.info('i');
+    own.debug('d');
+  }
+  expect(lines.map((line) => JSON.parse(line) as object)).toMatchObject([
+    { subject: 'events', msg: 'i' },
+    { subject: 'deliveries', msg: 'i' },
+    { subject: 'deliveries', msg: 'd' },
+  ]);
 });
