@@ -3,6 +3,7 @@
    what became of it as JSON. Apart from Jest, whose module registry gives the SDK two copies of its protobuf library. */
 const { createServer } = require('node:http');
 const { join } = require('node:path');
+const pino = require('pino');
 const { TestWorkflowEnvironment } = require('@temporalio/testing');
 const { DefaultLogger, Runtime, Worker } = require('@temporalio/worker');
 
@@ -74,7 +75,7 @@ async function main() {
     connection: env.nativeConnection,
     taskQueue: taskQueues.webhooks,
     workflowBundle: { codePath: join(dist, 'workflow-bundle.js') },
-    activities: webhookActivities({ db, config }),
+    activities: webhookActivities({ db, config, log: pino({ level: 'silent' }) }),
   });
   const id = deliveryId(eventId, 'ipn');
   const ended = await worker.runUntil(
