@@ -12,7 +12,7 @@ const registry = /^(txmanager\/kinds\/|domain\/txmanager\/kinds\.ts$|db\/migrati
 /** Where a kind's own code is: another kind has no business there. */
 const own: Readonly<Record<Kind, RegExp>> = {
   gas: /^((domain|db)\/sweeps\/|txmanager\/plan-sweep-alone\.ts$)/,
-  sweep: /^((domain|db)\/sweeps\/|txmanager\/(plan-sweep(-alone|-batch)?|sweep-terms|settle)\.ts$)/,
+  sweep: /^((domain|db)\/sweeps\/|txmanager\/(plan-sweep(-alone|-batch)?|start-sweep|sweep-terms|settle)\.ts$)/,
   refund: /^(db|commands|activities)\/refunds\//,
   withdrawal: /^(db|commands|activities)\/withdrawals\//,
   consolidate: /^(db|activities)\/treasury\//,
@@ -25,6 +25,7 @@ const exceptions: ReadonlyArray<readonly [file: RegExp, why: string]> = [
   [/^(db\/recovery\/lost|txmanager\/take-over)\.ts$/, 'what a recovery has lost, of whatever kind'],
   [/^db\/payouts\/payouts\.ts$/, 'tokens that wait for their gas'],
   [/^domain\/workflow-ids\.ts$/, 'ids of workflows, by the kind of their owner'],
+  [/^workflows\/start-options\.ts$/, 'types of workflows, and what operators find them by'],
   [/^db\/incidents\.ts$/, 'what each kind of incident is about'],
   [/^db\/ledger\/ledger\.ts$/, 'a payout line is a leg in the keys of its hold'],
   [/^(domain|db|commands|api)\/operators\/(find|journal-keys)\.ts$/, 'kinds of records that operators look for'],
