@@ -61,7 +61,7 @@ export async function send(config: Settings, delivery: DueDelivery, onLate: () =
 }
 
 /** Tells the log what became of an attempt, first or later: neither address nor words of the receiver. */
-export function logAttempt(log: Log, delivery: DueDelivery, sent: Sent, status: Noted['status']): void {
+export function logAttempt(log: Log, delivery: DueDelivery, sent: Sent, noted: Omit<Noted, 'nextInMs'>): void {
   const { id: deliveryId, event_id: eventId, type, endpoint, attempts: attempt } = delivery;
   const { statusCode, durationMs } = sent.posted;
   const fields = {
@@ -80,8 +80,9 @@ export function logAttempt(log: Log, delivery: DueDelivery, sent: Sent, status: 
     statusCode,
     ms: durationMs,
   };
-  if (status === 'succeeded') log.info(fields, 'delivery sent');
-  else log.info({ ...fields, willRetry: status === 'retrying' }, 'delivery failed');
+  const willRetry = noted.isNewRound || noted.status === 'retrying';
+  if (noted.status === 'succeeded') log.info(fields, 'delivery sent');
+  else log.info({ ...fields, willRetry }, 'delivery failed');
 }
 
 /** Notes that nothing was sent, because the merchant wants nothing there. */

@@ -33,7 +33,7 @@ export const webhookActivities = ({ db, config, log, places = new ServerPlaces()
     }
     const sent = await send(config, delivery, async () => delivery.is_slow || (await holdBack(db, delivery)));
     const noted = await db.transaction((tx) => noteAttempt(tx, config, delivery, sent, jitter));
-    logAttempt(log, delivery, sent, noted.isNewRound ? 'retrying' : noted.status);
+    logAttempt(log, delivery, sent, noted);
     const { statusCode } = sent.posted;
     if (noted.isNewRound) return { ...common, status: 'retrying', nextInMs: 1, statusCode };
     return { ...common, status: noted.status, nextInMs: noted.nextInMs, statusCode };

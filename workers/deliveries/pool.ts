@@ -177,12 +177,12 @@ export class DeliveryPool {
     const { id, attempts: n, url } = delivery;
     if (error === null && !sent.isLate && !delivery.is_slow && !delivery.is_failing) {
       await this.notes.add({ id, n, url, at: sent.at, durationMs, statusCode, responseBody: body });
-      return logAttempt(this.log, delivery, sent, 'succeeded');
+      return logAttempt(this.log, delivery, sent, { status: 'succeeded', isNewRound: false });
     }
     const noted = await this.leave(delivery, (tx) =>
       noteAttempt(tx, this.config, delivery, sent, 0.9 + Math.random() * 0.2),
     );
-    logAttempt(this.log, delivery, sent, noted.isNewRound ? 'retrying' : noted.status);
+    logAttempt(this.log, delivery, sent, noted);
   }
 
   /** Notes what became of an attempt, and hands what has to be tried again to a workflow, in one transaction. */
