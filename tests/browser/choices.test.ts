@@ -43,11 +43,11 @@ withBrowser('choosing among all assets', () => {
     mkdirSync(shots, { recursive: true });
     await page.screenshot({ path: join(shots, `${name}.png`), fullPage: true });
   }
-  /** The currency that an act of the payer chooses. */
+  /** The currency that an act of the payer chooses; the page that follows stands. Chromium may never close a page which
+   *  it is just leaving, nor say that a key was pressed which leaves it. */
   async function chosenBy(page: Page, act: () => Promise<void>): Promise<string | null> {
-    const answer = page.waitForResponse((response) => response.request().method() === 'POST');
-    // Chromium may never say that a key was pressed which leaves the page.
-    await Promise.race([answer, act().then(() => answer)]);
+    const next = page.waitForEvent('load');
+    await Promise.race([next, act().then(() => next)]);
     return stub.chosen;
   }
   const usdc = (page: Page) => page.locator('#coin-USDC summary');
