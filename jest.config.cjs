@@ -25,6 +25,7 @@ const common = {
   moduleFileExtensions: ['ts', 'js', 'mjs', 'cjs', 'json'],
   modulePathIgnorePatterns: ['<rootDir>/dist', '<rootDir>/.data'],
   restoreMocks: true,
+  setupFilesAfterEnv: ['./tests/setup/disarmed.ts'],
 };
 const withServers = {
   globalSetup: './tests/setup/global-setup.ts',

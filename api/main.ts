@@ -53,7 +53,7 @@ export async function startApi(config: Config, logger: Logger = createLogger(con
     await db.destroy();
     throw error;
   });
-  armFailPoints({ enabled: config.FAIL_POINTS, db });
+  if (config.FAIL_POINTS) armFailPoints(db);
   logEvents(db, logOf(logger, 'events', config.LOG_LEVELS));
   const limits = new RateLimits(db);
   const metrics = new Metrics(db);

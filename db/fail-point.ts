@@ -1,20 +1,23 @@
 import type { DataSource } from 'typeorm';
 import { changedRows } from './query';
 
-type FailPoints = Readonly<{ enabled: boolean; db: DataSource }>;
-let active: FailPoints | undefined;
+/** Where the fail points of this process are told what to do; undefined while they do nothing. */
+let armedBy: DataSource | undefined;
 
 /** Turns the fail points on, for the fault rig alone: configuration refuses FAIL_POINTS in production. */
-export const armFailPoints = (points: FailPoints): void => {
-  active = points.enabled ? points : undefined;
+export const armFailPoints = (db: DataSource): void => {
+  armedBy = db;
+};
+export const disarmFailPoints = (): void => {
+  armedBy = undefined;
 };
 
 /** A place where the fault rig may kill, hang or fail this very process. Costs nothing unless armed;
  *  tests/lint/wiring.test.ts finds one that no test arms. */
 export async function failPoint(name: string): Promise<void> {
-  if (!active) return;
+  if (!armedBy) return;
   const rows = await changedRows<{ action: string }>(
-    active.db,
+    armedBy,
     'UPDATE fail_point SET remaining = remaining - 1 WHERE name = $1 AND remaining > 0 RETURNING action',
     [name],
   );

@@ -57,7 +57,7 @@ export async function runProcess(
   installRuntime(log, ofTemporal?.telemetry);
 
   const db = await databaseOf(config, role, log);
-  armFailPoints({ enabled: config.FAIL_POINTS, db });
+  if (config.FAIL_POINTS) armFailPoints(db);
   logEvents(db, logOf(log, 'events', config.LOG_LEVELS));
   const stops: Array<() => void | Promise<void>> = [];
   const onStop = (action: () => void | Promise<void>): void => void stops.push(action);

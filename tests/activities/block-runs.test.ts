@@ -2,7 +2,7 @@ import type { DataSource, EntityManager } from 'typeorm';
 import { catchUp } from '../../activities/chains/catch-up';
 import type { FollowerDeps } from '../../activities/chains/deps';
 import { CursorLost, readCursor, type Cursor } from '../../db/chains/cursor';
-import { armFailPoints } from '../../db/fail-point';
+import { armFailPoints, disarmFailPoints } from '../../db/fail-point';
 import { networks, type NetworkId } from '../../domain/chains/assets';
 import type { Block, ChainAdapter, Traces, Transfer } from '../../domain/chains/chain';
 import { parseConfig } from '../../domain/config';
@@ -31,7 +31,7 @@ beforeEach(async () => {
   grow(1);
 });
 afterEach(async () => {
-  armFailPoints({ enabled: false, db });
+  disarmFailPoints();
   await db?.destroy();
   await database?.drop();
 });
@@ -442,7 +442,7 @@ describe('a worker that dies', () => {
   });
 
   it.each(['follower.beforeCommit', 'follower.afterCommit'])('at %s goes on from there', async (point) => {
-    armFailPoints({ enabled: true, db });
+    armFailPoints(db);
     await db.query(`INSERT INTO fail_point (name, action, remaining) VALUES ($1, 'throw', 1)`, [point]);
     await expect(follow()).rejects.toThrow(`Fail point ${point}`);
     expect(await cursor()).toMatchObject({ height: point === 'follower.afterCommit' ? 15 : 10 });

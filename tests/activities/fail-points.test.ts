@@ -24,10 +24,9 @@ beforeAll(async () => {
     `INSERT INTO address (network, address, role, key_index) VALUES ('ethereum', 'treasury', 'treasury', 0)`,
   );
   await db.query('INSERT INTO key_epoch (epoch, beat, incarnation) VALUES (0, 0, database_incarnation())');
-  armFailPoints({ enabled: true, db });
+  armFailPoints(db);
 });
 afterAll(async () => {
-  armFailPoints({ enabled: false, db });
   await db.destroy();
   await database.drop();
 });

@@ -28,10 +28,9 @@ beforeAll(async () => {
   });
   config = parseConfig({ SMTP_URL: catcher.smtpUrl, MAIL_FROM: 'shop@example.com', SECRETS_KEY: 'ab'.repeat(32) });
   mailer = createMailer(config);
-  armFailPoints({ enabled: true, db });
+  armFailPoints(db);
 });
 afterAll(async () => {
-  armFailPoints({ enabled: false, db });
   mailer.close();
   await catcher.stop();
   await db.destroy();

@@ -8,7 +8,7 @@ import { signingActivities } from '../../activities/txmanager/signing';
 import { audit } from '../../db/audit/audit';
 import { finalizeAttempts, type OpenAttempt } from '../../db/chains/attempts';
 import { freeze, setLimits, unfreeze } from '../../db/limits/egress';
-import { armFailPoints } from '../../db/fail-point';
+import { armFailPoints, disarmFailPoints } from '../../db/fail-point';
 import { dropIntents } from '../../db/txmanager/intents';
 import { post } from '../../db/ledger/ledger';
 import { createMerchant } from '../../db/access/merchants';
@@ -595,8 +595,8 @@ describe('a process that dies', () => {
          ON CONFLICT (name) DO UPDATE SET remaining = 1`,
       [point],
     );
-  beforeAll(() => armFailPoints({ enabled: true, db }));
-  afterAll(() => armFailPoints({ enabled: false, db }));
+  beforeAll(() => armFailPoints(db));
+  afterAll(disarmFailPoints);
 
   it('before what it has signed is stored: another signs, with the same nonces', async () => {
     const [before] = await db.query(`SELECT next_nonce FROM wallet_sequence WHERE address = $1`, [hot('ethereum')]);

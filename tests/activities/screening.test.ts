@@ -54,7 +54,6 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'crypto-payments-screening-'));
 });
 afterAll(async () => {
-  armFailPoints({ enabled: false, db });
   rmSync(folder, { recursive: true, force: true });
   await db.destroy();
   await database.drop();
@@ -328,7 +327,7 @@ describe('a screen', () => {
 describe('a second screen', () => {
   it('of the same look is the first, also after a crash behind its commit', async () => {
     await db.query(`INSERT INTO fail_point (name, action, remaining) VALUES ('screening.afterCommit', 'throw', 1)`);
-    armFailPoints({ enabled: true, db });
+    armFailPoints(db);
     const { id } = await aPayment();
     const key = newId();
     await expect(look(id, trace(bad), { key })).rejects.toThrow('screening.afterCommit');

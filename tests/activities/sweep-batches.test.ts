@@ -3,7 +3,7 @@ import { createCodecs } from '../../chains/codecs';
 import { signingActivities } from '../../activities/txmanager/signing';
 import { audit } from '../../db/audit/audit';
 import { finalizeAttempts } from '../../db/chains/attempts';
-import { armFailPoints } from '../../db/fail-point';
+import { armFailPoints, disarmFailPoints } from '../../db/fail-point';
 import { post } from '../../db/ledger/ledger';
 import { createMerchant } from '../../db/access/merchants';
 import { addWallet } from '../../db/wallets/wallets';
@@ -228,9 +228,9 @@ it('sweeps all that are ready in one transaction, and settles each by its own pa
 
   await mine(batch.intentId);
   await db.query(`INSERT INTO fail_point (name, action, remaining) VALUES ('settle.beforeCommit', 'throw', 1)`);
-  armFailPoints({ enabled: true, db });
+  armFailPoints(db);
   await expect(payments().runPayment(all[0]!.id)).rejects.toThrow('settle.beforeCommit');
-  armFailPoints({ enabled: false, db });
+  disarmFailPoints();
   for (const paid of all) expect((await payments().runPayment(paid.id)).status).toBe('SETTLED');
   const shares = await db.query(
     `SELECT fee_units::int AS fee FROM sweep_share WHERE intent_id = $1 ORDER BY position`,

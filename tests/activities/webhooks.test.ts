@@ -69,7 +69,6 @@ beforeAll(async () => {
   url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 });
 afterAll(async () => {
-  armFailPoints({ enabled: false, db });
   await new Promise((resolve) => server.close(resolve));
   await db.destroy();
   await database.drop();
@@ -398,7 +397,7 @@ it('leaves a server alone that has many attempts under way, and goes on with oth
 
 it('is an attempt of its own after a crash between the answer and our note of it', async () => {
   await db.query(`INSERT INTO fail_point (name, action, remaining) VALUES ('webhook.afterPost', 'throw', 1)`);
-  armFailPoints({ enabled: true, db });
+  armFailPoints(db);
   const { id, delivery } = await event();
   await expect(deliverOnce(delivery, 1)).rejects.toThrow('Fail point webhook.afterPost');
   expect(await row(delivery)).toMatchObject({ status: 'pending', attempts: 1 });

@@ -16,7 +16,7 @@ let bob: Person;
 let merchantId: string;
 beforeAll(async () => {
   h = await startHarness({ PROXY_COUNT: '1' });
-  armFailPoints({ enabled: true, db: h.db });
+  armFailPoints(h.db);
   ann = await Person.admin(h);
   merchantId = (await ann.get('/api/v1/auth/me')).body.merchantId;
   bob = await Person.member(ann, ['withdrawals:manage', 'mass-payouts:manage', 'whitelist:manage']);
@@ -29,7 +29,6 @@ beforeAll(async () => {
   );
 });
 afterAll(async () => {
-  armFailPoints({ enabled: false, db: h.db });
   await h.stop();
 });
 beforeEach(() => forget());

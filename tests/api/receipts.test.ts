@@ -24,10 +24,9 @@ beforeAll(async () => {
   shop = await h.shop({ name: 'Tea & Co' });
   mailer = createMailer(h.api.deps.config);
   ({ server: checkout, url: checkoutUrl } = await startCheckout(h, 0));
-  armFailPoints({ enabled: true, db: h.db });
+  armFailPoints(h.db);
 });
 afterAll(async () => {
-  if (h) armFailPoints({ enabled: false, db: h.db });
   mailer?.close();
   checkout?.close();
   await h?.stop();

@@ -19,7 +19,7 @@ async function main() {
   });
   const db = createDataSource(config.DATABASE_URL, { connectTimeoutMs: 30_000 });
   await db.initialize();
-  armFailPoints({ enabled: true, db });
+  armFailPoints(db);
   new DeliveryPool(db, config, new ServerPlaces(), pino({ level: 'silent' })).start();
   process.stdout.write('ready\n');
 }
