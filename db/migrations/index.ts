@@ -46,6 +46,7 @@ import { DeliveryQueue1799000800000 } from './1799000800000-delivery-queue';
 import { MetricsOfTheService1799000900000 } from './1799000900000-metrics-of-the-service';
 import { LostOwners1799000910000 } from './1799000910000-lost-owners';
 import { RequestOfEvent1799000920000 } from './1799000920000-request-of-event';
+import { NamesOfMerchants1799000930000 } from './1799000930000-names-of-merchants';
 
 /** Every migration, oldest first; only ever added to. Functions, triggers and views are in db/functions. */
 export const migrations = [
@@ -97,4 +98,5 @@ export const migrations = [
   MetricsOfTheService1799000900000,
   LostOwners1799000910000,
   RequestOfEvent1799000920000,
+  NamesOfMerchants1799000930000,
 ];
