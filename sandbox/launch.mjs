@@ -14,18 +14,21 @@ import { python, pythonsOfTheSdk } from './setup/python.mjs';
 import { say, SetupError } from './setup/say.mjs';
 import { runTests } from './setup/test.mjs';
 
-const servers = async (node) => ({ TEMPORAL_CLI_PATH: await temporal(node), BTCD_PATH: await btcd() });
+const servers = async (node, installed) => ({
+  TEMPORAL_CLI_PATH: await temporal(node, installed),
+  BTCD_PATH: await btcd(),
+});
 const nothing = async () => ({});
 
 const jestNode = '24.9.0'; // from here on Jest can require() packages that are ES modules only
 
-/** Per command: the least Node, and what it needs besides packages and the build, as variables that name the
- *  programs. */
+/** Per command: the least Node, and what it needs besides packages and the build, as variables that name the programs.
+ *  `installed`: settles once the packages are there; the programs are brought meanwhile. */
 const commands = {
   start: {
     node: '22.12.0',
-    programs: async (node, args) => ({
-      ...(await servers(node)),
+    programs: async (node, installed, args) => ({
+      ...(await servers(node, installed)),
       ...(args.some((one) => one.includes('litecoin')) ? { LITECOIND_PATH: await litecoind() } : {}),
     }),
   },
@@ -47,9 +50,9 @@ const commands = {
   'restore-drill': { node: '22.12.0', programs: servers },
   test: {
     node: jestNode,
-    programs: async (node) => ({
-      ...(await servers(node)),
-      TEST_SERVER_PATH: await testServer(node),
+    programs: async (node, installed) => ({
+      ...(await servers(node, installed)),
+      TEST_SERVER_PATH: await testServer(node, installed),
       CHROME_PATH: await browser(),
       LITECOIND_PATH: await litecoind(),
       PYTHON_PATH: await python(),
@@ -67,15 +70,13 @@ async function main([name, ...args]) {
   if (!command) throw new SetupError(`Usage: node sandbox/launch.mjs <${Object.keys(commands).join('|')}> [arguments]`);
   process.chdir(root);
   const node = await newEnoughNode(command.node);
-  await packages();
+  const installed = packages();
+  // A test builds beside its checks; everything else at once.
+  const built = name === 'test' || name === 'check' ? installed : installed.then(() => build(node));
+  const [programs] = await Promise.all([command.programs(node, installed, args), built]);
   if (name === 'check') return runChecks(node, args);
-  if (name === 'test') {
-    const programs = await command.programs(node, args);
-    return runTests(node, args, withPrograms(programs), () => build(node));
-  }
-  await build(node);
+  if (name === 'test') return runTests(node, args, withPrograms(programs), () => build(node));
   if (name === 'build') return 0;
-  const programs = await command.programs(node, args);
   const script = [`dist/sandbox/${name}.js`, `dist/tests/${name}/index.js`, `sdk/${name}/dist/main.js`].find((file) =>
     existsSync(join(root, file)),
   );

@@ -63,6 +63,7 @@ async function fetchNode(wanted, why, folder, node) {
   await step(`Fetching Node ${wanted} (${why})`, program, [...first, 'install', `node@${wanted}`, ...options], {
     log: logOf('node'),
     cwd: folder,
+    fetches: 'some 60 MB',
   });
   if (!runs(node, wanted))
     throw new SetupError(

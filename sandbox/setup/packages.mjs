@@ -24,6 +24,7 @@ export async function packages() {
     log: logOf('npm-install'),
     cwd: root,
     env: { ...process.env, NODE_ENV: '' },
+    fetches: 'some 500 MB',
   });
   if (!readFileSync(lock).equals(before)) {
     writeFileSync(lock, before);

@@ -11,20 +11,22 @@ const temporalVersion = 'v1.5.1'; // newer ones have a go.mod that `go install` 
 const btcdVersion = 'v0.26.2';
 const testServerVersion = '1.38.0';
 
-/** Path of the Temporal CLI; undefined where a server is given by TEMPORAL_ADDRESS. */
-export async function temporal(node) {
+/** Path of the Temporal CLI; undefined where a server is given by TEMPORAL_ADDRESS. `installed`: settles once the
+ *  packages are there, one of which can download a server. A build does not wait for them. */
+export async function temporal(node, installed) {
   if (process.env.TEMPORAL_ADDRESS) return undefined;
   const find = () => known('temporal', 'TEMPORAL_CLI_PATH', `temporal-${temporalVersion}`);
-  return oneAtATime('temporal', find, () => makeTemporal(node));
+  return oneAtATime('temporal', find, () => makeTemporal(node, installed));
 }
 
-async function makeTemporal(node) {
-  const downloaded = await sdkDownload(node, 'createLocal', /^temporal-(?!test-server)/);
+async function makeTemporal(node, installed) {
+  const downloaded = await sdkDownload(node, installed, 'createLocal', /^temporal-(?!test-server)/);
   if (downloaded) return downloaded;
   if (goMinor() >= 25)
-    return goInstall('Temporal CLI', 'github.com/temporalio/cli/cmd/temporal', temporalVersion, 'temporal', [
-      '-ldflags=-s -w',
-    ]);
+    return goInstall('Temporal CLI', 'github.com/temporalio/cli/cmd/temporal', temporalVersion, 'temporal', {
+      flags: ['-ldflags=-s -w'],
+      fetches: 'some 300 MB',
+    });
   throw new SetupError(
     'A Temporal server is missing. Any of these gives one: set TEMPORAL_ADDRESS to a running one; put the Temporal ' +
       'CLI on the PATH; install Go 1.25 or newer, and it is built',
@@ -41,20 +43,20 @@ async function makeBtcd() {
       'btcd, the Bitcoin node of the sandbox, is missing. Any of these gives one: install Go (https://go.dev/dl), ' +
         'and it is built; put btcd on the PATH; set BTCD_PATH to its path',
     );
-  return goInstall('btcd', 'github.com/btcsuite/btcd', btcdVersion, 'btcd', []);
+  return goInstall('btcd', 'github.com/btcsuite/btcd', btcdVersion, 'btcd', { flags: [], fetches: 'some 10 MB' });
 }
 
 /** Path of the time-skipping test server, or undefined after a line that says why the tests which want it are
  *  skipped. */
-export async function testServer(node) {
+export async function testServer(node, installed) {
   const folder = join(cache, `test-server-${testServerVersion}`);
   const wrapper = join(folder, 'temporal-test-server');
   const find = () => [process.env.TEST_SERVER_PATH, wrapper].find((path) => path && isProgram(path));
-  return oneAtATime('test-server', find, () => makeTestServer(node, folder, wrapper));
+  return oneAtATime('test-server', find, () => makeTestServer(node, installed, folder, wrapper));
 }
 
-async function makeTestServer(node, folder, wrapper) {
-  const downloaded = await sdkDownload(node, 'createTimeSkipping', /^temporal-test-server/);
+async function makeTestServer(node, installed, folder, wrapper) {
+  const downloaded = await sdkDownload(node, installed, 'createTimeSkipping', /^temporal-test-server/);
   if (downloaded) return downloaded;
   if (!onPath('java'))
     return without('The time-skipping tests', 'Java 11 or newer is missing (it runs the Temporal test server)');
@@ -160,7 +162,7 @@ function known(program, variable, keyed) {
   return place;
 }
 
-async function goInstall(label, module, version, program, flags) {
+async function goInstall(label, module, version, program, { flags, fetches }) {
   const folder = join(cache, `${program}-${version}`);
   mkdirSync(folder, { recursive: true });
   await step(
@@ -171,6 +173,7 @@ async function goInstall(label, module, version, program, flags) {
       log: logOf(program),
       cwd: folder,
       env: { ...process.env, GOBIN: folder, GOFLAGS: '' },
+      fetches,
     },
   );
   return join(folder, program);
@@ -183,8 +186,17 @@ function goMinor() {
   return match ? parseInt(match[1], 10) : 0;
 }
 
+const downloadHost = 'https://temporal.download/';
+/** Asked once, and before the packages are there that would find out. */
+let isReachable;
+const reachesDownloads = () =>
+  (isReachable ??= fetch(downloadHost, { method: 'HEAD', signal: AbortSignal.timeout(5000) }).then(
+    () => true,
+    () => false,
+  ));
+
 /** Lets the SDK fetch the server it wants; undefined where it cannot reach its download host. */
-async function sdkDownload(node, kind, name) {
+async function sdkDownload(node, installed, kind, name) {
   const folder = join(cache, 'download');
   mkdirSync(folder, { recursive: true });
   const find = () => {
@@ -192,6 +204,9 @@ async function sdkDownload(node, kind, name) {
     return file && join(folder, file);
   };
   if (find()) return find();
+  const unreachable = 'The download host of Temporal cannot be reached; going on with the next way';
+  if (!(await reachesDownloads())) return void say(unreachable);
+  await installed;
   const script = `
     const { TestWorkflowEnvironment } = require('@temporalio/testing');
     const server = { executable: { type: 'cached-download', downloadDir: ${JSON.stringify(folder)} } };
@@ -201,8 +216,7 @@ async function sdkDownload(node, kind, name) {
     return find();
   } catch (error) {
     if (!(error instanceof SetupError)) throw error;
-    say('The download host of Temporal cannot be reached; going on with the next way');
-    return undefined;
+    return void say(unreachable);
   }
 }
 
