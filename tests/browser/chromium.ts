@@ -4,6 +4,7 @@ import { chromium, type Browser } from 'playwright-core';
 /** Where Chromium is; undefined where there is none. */
 export const executablePath = [
   process.env.CHROME_PATH,
+  '/usr/bin/chromium-headless-shell',
   '/usr/bin/chromium',
   '/usr/bin/chromium-browser',
   '/usr/bin/google-chrome',
