@@ -57,7 +57,8 @@ it('tell the end of the output of one that fails, which is not timed', async () 
 });
 
 it('end with the command that began them', async () => {
-  const waits = `require('node:fs').writeFileSync('${join(folder, 'pid')}', String(process.pid)); setTimeout(() => 0, 60_000)`;
+  const noted = `require('node:fs').writeFileSync('${join(folder, 'pid')}', String(process.pid))`;
+  const waits = `${noted}; setTimeout(() => 0, 60_000)`;
   const { code } = await run(`
     const { existsSync } = await import('node:fs');
     void node('Waits', ${JSON.stringify(waits)});

@@ -82,8 +82,8 @@ async function makeTestServer(node, installed, folder, wrapper) {
   return wrapper;
 }
 
-/** Path of Chromium, or undefined after a line that says why the browser tests are skipped. Its build without windows is
- *  taken where it can be had: the same engine takes a fifth less time for the same pages
+/** Path of Chromium, or undefined after a line that says why the browser tests are skipped. Its build without windows
+ *  is taken where it can be had: the same engine takes a fifth less time for the same pages
  *  (docs/decisions/0048-chromium-without-windows.md). */
 export async function browser() {
   const first = (paths) => paths.find((path) => path && isProgram(path));
