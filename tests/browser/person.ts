@@ -136,14 +136,13 @@ export class Person {
     await this.press('Create the account');
   }
 
-  /** The same as `joins`, by what the pages ask the API: most tests are about what comes after. */
+  /** The same as `joins`, by what the pages ask the API, and with no mail to wait for: most tests are about what comes
+   *  after. */
   async hasJoined({ shop = 'Books', name = 'Ann' } = {}): Promise<void> {
-    const since = Date.now();
-    const { email } = this;
+    const { email, dashboard } = this;
     const names = { merchantName: shop, displayName: name };
     await this.asks('POST', '/api/v1/auth/register', { email, password, acceptedTerms: true, ...names });
-    const code = await this.mailed('Confirm your e-mail address', /\b(\d{6})\b/, since);
-    await this.asks('POST', '/api/v1/auth/verify-email', { email, code });
+    await dashboard.world.db.query('UPDATE dashboard_user SET email_verified_at = now() WHERE email = $1', [email]);
     const { setupToken } = await this.asks('POST', '/api/v1/auth/login', { email, password });
     await this.hasEnrolled(setupToken);
     await this.opens('/', 'Home');
