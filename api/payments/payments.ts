@@ -47,7 +47,8 @@ export const createPayment = route({
   summary: 'Create a payment',
   description:
     'With a currency, the answer has the deposit address and the quote; without, the payer chooses on the hosted ' +
-    'invoice. The same idempotency key returns the first payment, whatever the body (`Idempotency-Replayed: true`). ' +
+    'invoice. The same idempotency key returns the first payment, whatever the body, if it is valid ' +
+    '(`Idempotency-Replayed: true`). ' +
     'The reason of a generic refusal is kept for you under the request id: see request logs.',
   tag,
   envelope: 'B',
