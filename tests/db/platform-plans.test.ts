@@ -103,9 +103,6 @@ beforeAll(async () => {
   );
   await client.query(`UPDATE merchant SET status = 'suspended', approval = 'waiting' WHERE id LIKE 'c%00'`);
   await client.query('ANALYZE');
-  // Names are known closely, however coarse the picture of other columns is.
-  await client.query('SET default_statistics_target = 10');
-  await client.query('ANALYZE merchant');
   await client.end();
 }, 120_000);
 afterAll(async () => {
