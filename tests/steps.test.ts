@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { startOf } from '../sandbox/process-table';
 import { ended, type Ended } from './child';
 
 /** Steps of the set-up as whoever typed the command sees them. */
@@ -67,13 +68,7 @@ it('end with the command that began them', async () => {
   `);
   expect(code).toBe(1);
   const pid = parseInt(readFileSync(join(folder, 'pid'), 'utf8'), 10);
-  const isThere = (): boolean => {
-    try {
-      return process.kill(pid, 0);
-    } catch {
-      return false;
-    }
-  };
+  const isThere = (): boolean => startOf(pid) !== undefined;
   for (let n = 0; n < 100 && isThere(); n += 1) await new Promise((resolve) => setTimeout(resolve, 50));
   expect(isThere()).toBe(false);
 });

@@ -20,9 +20,11 @@ export async function temporal(node, installed) {
 }
 
 async function makeTemporal(node, installed) {
-  const downloaded = await sdkDownload(node, installed, 'createLocal', /^temporal-(?!test-server)/);
+  const canBuild = goMinor() >= 25;
+  const download = () => sdkDownload(node, installed, 'createLocal', /^temporal-(?!test-server)/);
+  const downloaded = !canBuild || (await reachesDownloads()) ? await download() : undefined;
   if (downloaded) return downloaded;
-  if (goMinor() >= 25)
+  if (canBuild)
     return goInstall('Temporal CLI', 'github.com/temporalio/cli/cmd/temporal', temporalVersion, 'temporal', {
       flags: ['-ldflags=-s -w'],
       fetches: 'some 300 MB',
@@ -191,14 +193,12 @@ function goMinor() {
   return match ? parseInt(match[1], 10) : 0;
 }
 
-const downloadHost = 'https://temporal.download/';
-/** Asked once, and before the packages are there that would find out. */
-let isReachable;
+/** Whether a download of Temporal is worth waiting for the packages. Knows nothing of proxies: a no means a build. */
 const reachesDownloads = () =>
-  (isReachable ??= fetch(downloadHost, { method: 'HEAD', signal: AbortSignal.timeout(5000) }).then(
+  fetch('https://temporal.download/', { method: 'HEAD', signal: AbortSignal.timeout(5000) }).then(
     () => true,
     () => false,
-  ));
+  );
 
 /** Lets the SDK fetch the server it wants; undefined where it cannot reach its download host. */
 async function sdkDownload(node, installed, kind, name) {
@@ -209,8 +209,6 @@ async function sdkDownload(node, installed, kind, name) {
     return file && join(folder, file);
   };
   if (find()) return find();
-  const unreachable = 'The download host of Temporal cannot be reached; going on with the next way';
-  if (!(await reachesDownloads())) return void say(unreachable);
   await installed;
   const script = `
     const { TestWorkflowEnvironment } = require('@temporalio/testing');
@@ -221,7 +219,8 @@ async function sdkDownload(node, installed, kind, name) {
     return find();
   } catch (error) {
     if (!(error instanceof SetupError)) throw error;
-    return void say(unreachable);
+    say('The download host of Temporal cannot be reached; going on with the next way');
+    return undefined;
   }
 }
 

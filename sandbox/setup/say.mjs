@@ -13,7 +13,8 @@ const children = new Set();
 process.on('exit', () => children.forEach((child) => child.kill()));
 
 const seconds = (ms) => `${Math.round(ms / 1000)} s`;
-const elapsed = (label) => seconds(Date.now() - underWay.get(label));
+const elapsedMs = (label) => Date.now() - underWay.get(label);
+const progress = (label) => `${label} … ${seconds(elapsedMs(label))}`;
 
 export function say(line) {
   process.stderr.write(isTerminal ? `\r\u001b[K${line}\n` : `${line}\n`);
@@ -23,7 +24,7 @@ export function say(line) {
 /** On a terminal: the steps that are under way, on one line that is written over. */
 function show() {
   if (!isTerminal || !underWay.size) return;
-  const line = [...underWay.keys()].map((label) => `${label} … ${elapsed(label)}`).join(' · ');
+  const line = [...underWay.keys()].map(progress).join(' · ');
   process.stderr.write(`\r\u001b[K${line.slice(0, (process.stderr.columns || 80) - 1)}`);
 }
 
@@ -34,19 +35,17 @@ export async function step(label, program, args, { log, cwd, env = process.env, 
   mkdirSync(dirname(log), { recursive: true });
   const before = lastTime(label);
   const known = [fetches && `fetches ${fetches}`, before && `${seconds(before)} last time`].filter(Boolean).join(', ');
-  const began = Date.now();
-  underWay.set(label, began);
+  underWay.set(label, Date.now());
   say(`${label} …${known && ` (${known})`}`);
-  const timer = isTerminal ? setInterval(show, 1000) : setInterval(() => say(`${label} … ${elapsed(label)}`), 30_000);
+  const timer = isTerminal ? setInterval(show, 1000) : setInterval(() => say(progress(label)), 30_000);
   const ending = await run(program, args, { cwd, env }, log);
   clearInterval(timer);
+  const took = elapsedMs(label);
   underWay.delete(label);
-  const took = Date.now() - began;
   if (ending === 0) {
     noteTime(label, took);
     return say(`${label}: done in ${seconds(took)}`);
   }
-  show();
   const last = readFileSync(log, 'utf8').trimEnd().split('\n').slice(-5).join('\n  ');
   throw new SetupError(`${label} failed (${ending}). ${log} ends with:\n  ${last}`);
 }
