@@ -48,6 +48,7 @@ const commands = {
   bench: { node: '22.12.0', programs: servers },
   torture: { node: '22.12.0', programs: servers },
   'restore-drill': { node: '22.12.0', programs: servers },
+  'upgrade-drill': { node: '22.12.0', programs: servers },
   test: {
     node: jestNode,
     programs: async (node, installed) => ({

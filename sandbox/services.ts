@@ -31,6 +31,8 @@ export type ServiceOptions = Readonly<{
   dataDir: string;
   /** Where `/readyz` answers; any free port unless told. */
   port?: number;
+  /** The folder whose build runs, say of an earlier release; our own unless told. */
+  release?: string;
   env: Readonly<Record<string, string>>;
   /** Starts it again this long after it ended by itself; never unless told. */
   restartAfterMs?: number;
@@ -74,7 +76,7 @@ function environmentOf(role: Role, env: Readonly<Record<string, string>>): Recor
 
 /** One process of the service, not started yet. */
 export async function service(options: ServiceOptions): Promise<Part> {
-  const { role, copy, dataDir, env } = options;
+  const { role, copy, dataDir, env, release = root } = options;
   const { file, port: variable } = roles[role];
   const name = `${role}-${copy}`;
   const port = options.port ?? (await freePort());
@@ -84,9 +86,9 @@ export async function service(options: ServiceOptions): Promise<Part> {
     name,
     dataDir,
     command: process.execPath,
-    args: [...ownSourceMaps, built(file)],
+    args: [...ownSourceMaps, built(file, release)],
     env: { ...inherited(), ...environmentOf(role, env), [variable]: String(port) },
-    cwd: root,
+    cwd: release,
     graceMs: 30_000,
     onCrash: (how) => {
       options.onCrash?.(name, how);
@@ -119,11 +121,12 @@ export async function service(options: ServiceOptions): Promise<Part> {
   };
 }
 
-/** Brings the database to the newest schema, as a deployment does: in a process of its own, before the rest. */
-export function migrateDatabase(url: string, mode = 'live'): void {
+/** Brings the database to the schema of a release, our own unless told, as a deployment does: in a process of its own,
+ *  before the rest. */
+export function migrateDatabase(url: string, mode = 'live', release = root): void {
   const passwords = Object.fromEntries(databaseRoles.map((role) => [passwordVariable(role), rolePassword(url, role)]));
   try {
-    execFileSync(process.execPath, [...ownSourceMaps, built('db/migrate.js')], {
+    execFileSync(process.execPath, [...ownSourceMaps, built('db/migrate.js', release)], {
       env: { ...inherited(), MODE: mode, DATABASE_URL: url, ...passwords },
       encoding: 'utf8',
       stdio: 'pipe',
@@ -135,8 +138,8 @@ export function migrateDatabase(url: string, mode = 'live'): void {
   }
 }
 
-function built(file: string): string {
-  const path = join(root, 'dist', file);
+function built(file: string, release: string): string {
+  const path = join(release, 'dist', file);
   if (!existsSync(path)) throw new StartError(`${path} is missing: run npm run build`);
   return path;
 }

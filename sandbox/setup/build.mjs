@@ -40,6 +40,7 @@ const places = [
   'sdk',
   'tests/torture',
   'tests/restore-drill',
+  'tests/upgrade-drill',
   'tests/bench',
 ];
 const single = [

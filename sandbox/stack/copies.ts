@@ -3,15 +3,15 @@ import { allOrFirstError } from '../all-or-first-error';
 import type { Part } from '../parts/part';
 import { freePort } from '../ports';
 import { signerSeedFile } from '../secrets';
-import { oneOfEach, roles, service, type Copies, type Role } from '../services';
+import { oneOfEach, roles, service, type Role } from '../services';
 import type { Helpers } from './helpers';
 import type { StackOptions } from './options';
 import type { Place } from './parts';
 
 type Variables = Readonly<Record<string, string>>;
 
-/** Makes one more copy of `role`, not started yet, with `more` over `env`. */
-export type Prepare = (role: Role, more?: Variables) => Promise<Part>;
+/** Makes one more copy of `role`, not started yet, with `more` over `env`, from the build of `release`. */
+export type Prepare = (role: Role, more?: Variables, release?: string) => Promise<Part>;
 
 /** Counts the copies of each role; `services` gets each by its name. */
 export function copiesOf(
@@ -23,7 +23,7 @@ export function copiesOf(
 ): Prepare {
   const counts: Partial<Record<Role, number>> = {};
   const { dataDir, ports } = place;
-  return async (role, more = {}) => {
+  return async (role, more = {}, release) => {
     const copy = (counts[role] ?? 0) + 1;
     counts[role] = copy;
     const own = await ownVariables(role, copy, place, simulator);
@@ -33,6 +33,7 @@ export function copiesOf(
       copy,
       dataDir,
       port,
+      release,
       env: { ...own, ...env, ...more },
       restartAfterMs,
       onCrash,
@@ -59,10 +60,10 @@ async function ownVariables(role: Role, copy: number, place: Place, simulator: P
 }
 
 /** Starts all copies at once. Rejects when none is under way any more. */
-export async function startCopies(prepare: Prepare, asked: Partial<Copies> | undefined): Promise<void> {
-  const copies = { ...oneOfEach, ...asked };
+export async function startCopies(prepare: Prepare, { services, release }: StackOptions): Promise<void> {
+  const copies = { ...oneOfEach, ...services };
   const wanted = (Object.keys(roles) as Role[]).flatMap((role) => Array.from({ length: copies[role] }, () => role));
   const prepared: Part[] = [];
-  for (const role of wanted) prepared.push(await prepare(role));
+  for (const role of wanted) prepared.push(await prepare(role, {}, release));
   await allOrFirstError(prepared.map((one) => one.start()));
 }

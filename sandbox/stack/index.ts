@@ -40,7 +40,7 @@ async function startAll(options: StackOptions, place: Place, running: Running): 
   const parts = await startParts(options, place, running);
   if (!options.isMigrated) {
     say?.('Bringing the database to the newest schema');
-    migrateDatabase(parts.postgres.url, given.MODE);
+    migrateDatabase(parts.postgres.url, given.MODE, options.release);
   }
   const { tokens, settings: contracts } = await deployContracts(
     place.dataDir,
@@ -53,7 +53,7 @@ async function startAll(options: StackOptions, place: Place, running: Running): 
   if (options.between) Object.assign(env, await options.between(stack));
   if (options.services !== false) {
     say?.('Starting the workers, the API and the checkout');
-    await startCopies(prepare, options.services);
+    await startCopies(prepare, options);
   }
   return stack;
 }

@@ -29,6 +29,8 @@ export type StackOptions = Readonly<{
   swap?: boolean;
   /** The database that `env` names has the newest schema. False unless told. */
   isMigrated?: boolean;
+  /** The folder of the release whose build the services run and the database is made by; our own unless told. */
+  release?: string;
   /** Archives the WAL of its own PostgreSQL. False unless told. */
   archive?: boolean;
   /** Mines by itself what is in the pools. True unless told. */
@@ -69,7 +71,7 @@ export type Stack = Readonly<{
   checkoutUrl: string;
   /** Of the first copy of the API. */
   metricsUrl: string;
-  /** Starts one more copy of `role`, with `more` over the environment of all. */
+  /** Starts one more copy of `role` from our own build, with `more` over the environment of all. */
   add(role: Role, more?: Readonly<Record<string, string>>): Promise<Part>;
   /** Ends all that was started, services first. */
   stop(): Promise<void>;
