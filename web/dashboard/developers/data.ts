@@ -44,7 +44,7 @@ export type Delivery = Awaited<ReturnType<typeof readDeliveries>>['items'][numbe
 export const readRequests = (filter: RequestFilter, cursor: string | null) =>
   payload(
     client.GET('/api/v1/request-logs', {
-      params: { query: { ...requestQueryOf(filter), ...(cursor ? { cursor } : {}), limit: 50 } },
+      params: { query: { ...requestQueryOf(filter), ...(cursor ? { cursor } : {}), limit: 25 } },
     }),
   );
 export type LoggedRequest = Awaited<ReturnType<typeof readRequests>>['items'][number];
