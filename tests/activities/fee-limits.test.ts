@@ -1,6 +1,7 @@
 import type { DataSource } from 'typeorm';
 import { sendPayouts } from '../../txmanager/send/payouts';
 import { sendIntent } from '../../txmanager/send/send';
+import { noLog } from '../shared/no-log';
 import type { Sender } from '../../txmanager/send/sender';
 import { payoutActivities } from '../../activities/payouts/payouts';
 import { signingActivities } from '../../activities/txmanager/signing';
@@ -85,6 +86,7 @@ afterEach(async () => {
 
 const sender = (network: 'bitcoin' | 'ethereum'): Sender => ({
   db,
+  log: noLog,
   adapter: {
     network,
     broadcast: () => Promise.resolve({ outcome: 'accepted' }),

@@ -15,6 +15,7 @@ import { nodes } from './nodes';
 let shop: RichShop;
 let answer: Awaited<ReturnType<ChainAdapter['broadcast']>>;
 let sent: string[];
+let lines: object[];
 beforeAll(async () => {
   shop = await richShop('1000');
 });
@@ -22,6 +23,7 @@ afterAll(() => shop?.stop());
 beforeEach(() => {
   answer = { outcome: 'accepted' };
   sent = [];
+  lines = [];
 });
 
 const adapter = {
@@ -35,7 +37,8 @@ const adapter = {
 } as unknown as ChainAdapter;
 type Look = { state: string; reason?: string; pauseMs?: number | null };
 async function look(intentId: string): Promise<Look> {
-  const { followIntent } = broadcastActivities({ db: shop.db, adapter });
+  const log = { info: (fields: object, text: string) => void lines.push({ text, ...fields }) };
+  const { followIntent } = broadcastActivities({ db: shop.db, adapter, log });
   try {
     const { state, reason } = await followIntent(intentId);
     return { state, ...(reason ? { reason } : {}) };
@@ -171,4 +174,17 @@ it('asks for another attempt where the price is too low, once it is the next of 
     [intentId],
   );
   expect(await look(intentId)).toEqual({ state: 'stuck', reason: 'underpriced' });
+});
+
+it('tells the log once that a transaction is sent, and that it is final', async () => {
+  const { id, intentId } = await signed();
+  await followed();
+  for (let n = 0; n < 2; n += 1) await look(intentId);
+  const [attempt] = await shop.db.query('SELECT tx_id FROM attempt WHERE intent_id = $1', [intentId]);
+  const known = { network: 'ethereum', intentId, txId: attempt.tx_id };
+  const ofIt = { kind: 'withdrawal', attempt: 1, withdrawalId: id, workflowId: `withdrawal/${id}` };
+  expect(lines).toEqual([{ text: 'transaction sent', ...known, ...ofIt }]);
+  await mined(intentId);
+  await look(intentId);
+  expect(lines.slice(1)).toEqual([{ text: 'transaction final', ...known }]);
 });

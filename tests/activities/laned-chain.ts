@@ -12,6 +12,7 @@ import type { Sender } from '../../txmanager/send/sender';
 import { signingActivities } from '../../activities/txmanager/signing';
 import { withdrawalActivities } from '../../activities/withdrawals/withdrawals';
 import { operate } from '../../api/operator';
+import { noLog } from '../shared/no-log';
 import { createAdapter, createCodecs } from '../../chains/adapters';
 import { queueBatch } from '../../commands/payouts/queue';
 import { openWithdrawal } from '../../commands/withdrawals/create';
@@ -97,7 +98,7 @@ export async function freshShop(): Promise<void> {
   await db.query('UPDATE deposit SET height = 0');
   const newDestinations = { coolingOffHours: 24, dailyCaps: { ETH: '1000' } };
   signer = signingActivities({ db, codecs, seed, newDestinations });
-  sender = { db, adapter };
+  sender = { db, adapter, log: noLog };
   withdrawals = withdrawalActivities({ db, nodes: [adapter] });
   payouts = payoutActivities({ db, nodes: [adapter] });
   moves = treasuryActivities({ db, nodes: [adapter] });

@@ -55,11 +55,14 @@ let carrier: ReturnType<typeof payoutActivities>;
 /** What the node was sent, and what it says. */
 const sent: string[] = [];
 const known = new Set<string>();
+/** What the log was told. */
+let lines: object[] = [];
 let nextNonce = 0;
 let says: (raw: string) => BroadcastAnswer = () => ({ outcome: 'accepted' });
 const sender = (network: NetworkId) =>
   broadcastActivities({
     db,
+    log: { info: (fields: object, text: string) => void lines.push({ text, ...fields }) },
     adapter: {
       network,
       broadcast: (raw: string) => {
@@ -248,9 +251,13 @@ it('signs and sends each once, however often it is asked', async () => {
   expect(signed).toHaveLength(12);
   expect(new Set(signed.map((one) => one.nonce)).size).toBe(12);
   sent.length = 0;
+  lines = [];
   await sender('ethereum').sendPayouts(id);
   await sender('ethereum').sendPayouts(id);
   expect(sent).toHaveLength(24);
+  expect(lines).toHaveLength(12); // one for each transaction, however often it is sent
+  const line = { text: 'transaction sent', kind: 'leg', network: 'ethereum', attempt: 1, massPayoutId: id };
+  expect(lines[0]).toMatchObject({ ...line, txId: expect.any(String) as string, workflowId: `payout-batch/${id}` });
   expect(new Set(sent).size).toBe(12);
   await mine(id);
   await Promise.all([carrier.payoutStep(id), carrier.payoutStep(id)]);

@@ -14,6 +14,7 @@ import type { ChainAdapter } from '../../domain/chains/chain';
 import { newId } from '../../domain/ids';
 import { compare, subtract } from '../../domain/money';
 import { byTwoOperators } from '../operators';
+import { noLog } from '../shared/no-log';
 import { nodes } from './nodes';
 import { codecs, config, richShop, seed, strangers, type RichShop } from './rich-shop';
 
@@ -59,7 +60,8 @@ const adapter = {
   lookUp: () => Promise.resolve({ state: 'unknown' }),
   nextNonce: () => Promise.resolve(0),
 } as Partial<ChainAdapter> as ChainAdapter;
-const look = async (intentId: string): Promise<string> => (await sendIntent({ db, adapter }, intentId)).state;
+const look = async (intentId: string): Promise<string> =>
+  (await sendIntent({ db, adapter, log: noLog }, intentId)).state;
 const later = (): Promise<unknown> => db.query(`UPDATE attempt SET sent_at = sent_at - interval '6 hours'`);
 /** A look as its workflow takes it: another attempt where it is stuck. */
 async function carry(intentId: string): Promise<string> {

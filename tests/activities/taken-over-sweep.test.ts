@@ -10,6 +10,7 @@ import type { ChainAdapter } from '../../domain/chains/chain';
 import { add, compare, fit } from '../../domain/money';
 import { startHarness, type Harness, type Shop } from '../api/harness';
 import { bookEnd } from '../book-end';
+import { noLog } from '../shared/no-log';
 import { paymentsAt } from './run-payment';
 import { estimating, sweepsAt } from './nodes';
 
@@ -142,7 +143,7 @@ const kindOf = async (intentId: string): Promise<string> =>
 async function carry(intentId: string, network: NetworkId = 'ethereum'): Promise<string> {
   expect((await signer().signOnce(intentId)).state).toBe('stored');
   for (let n = 0; n < 3; n += 1) {
-    const { state, attempts } = await sendIntent({ db, adapter: adapter(network) }, intentId);
+    const { state, attempts } = await sendIntent({ db, log: noLog, adapter: adapter(network) }, intentId);
     if (state !== 'stuck') return state;
     expect(await signer().signBump(intentId, attempts)).toEqual({ state: 'stored' });
   }

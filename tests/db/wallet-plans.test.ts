@@ -1,5 +1,6 @@
 import { randomInt } from 'node:crypto';
 import type { DataSource } from 'typeorm';
+import { noLog } from '../shared/no-log';
 import { broadcastActivities } from '../../activities/txmanager/broadcast';
 import { audit } from '../../db/audit/audit';
 import { spendableAt } from '../../db/txmanager/intents';
@@ -134,6 +135,7 @@ it('reads no more rows when ten thousand transfers more are final', async () => 
   const sending = () =>
     broadcastActivities({
       db,
+      log: noLog,
       adapter: {
         network: 'ethereum',
         broadcast: () => Promise.resolve({ outcome: 'accepted' }),

@@ -19,6 +19,7 @@ import { resolveShortfalls } from '../../txmanager/shortfalls';
 import { codecs, richShop, seed, strangers, type RichShop } from '../activities/rich-shop';
 import { parseConfig } from '../../domain/config';
 import { estimating } from '../activities/nodes';
+import { noLog } from '../shared/no-log';
 
 /** A kind of outgoing money is one value and one row of facts: planning, signing, sending, booking,
  *  reorganisations, restarts, summaries and the audit work for one that no other file knows. */
@@ -148,10 +149,12 @@ it('sends it as money that leaves: not while the network is not followed', async
   } as unknown as ChainAdapter;
   const { id, intentId } = await planned();
   await signer.signOnce(intentId);
-  expect(await sendIntent({ db, adapter }, intentId)).toMatchObject({ reason: 'ethereum is not followed up to now' });
+  expect(await sendIntent({ db, adapter, log: noLog }, intentId)).toMatchObject({
+    reason: 'ethereum is not followed up to now',
+  });
   expect(sent).toEqual([]);
   await followedTo(1);
-  expect(await sendIntent({ db, adapter }, intentId)).toMatchObject({ reason: 'it is in no block yet' });
+  expect(await sendIntent({ db, adapter, log: noLog }, intentId)).toMatchObject({ reason: 'it is in no block yet' });
   expect(sent).toHaveLength(1);
   expect(await statusOf(id)).toBe('broadcast');
 });

@@ -6,6 +6,7 @@ import { noteSent } from '../../commands/payouts/note-sent';
 import { inParallel } from '../../chains/json-rpc';
 import { sendIntent } from './send';
 import { blockMsOf, lookAtOnce, type Sender } from './sender';
+import { transactionIds } from './sent-line';
 import { hasMovedOn, openBefore, patienceMs, type Stuck } from './stuck';
 import { withheld } from './withheld';
 
@@ -133,7 +134,12 @@ async function stuckOf(sender: Sender, taken: readonly AttemptRow[], left: reado
 }
 
 /** A node has them: so say their rows, and those of the payments that they make. */
-async function markSent({ db }: Sender, batchId: string, taken: readonly AttemptRow[]): Promise<void> {
-  const fresh = taken.filter((one) => one.status === 'stored').map((one) => one.id);
-  if (fresh.length) await db.transaction((tx) => noteSent(tx, batchId, fresh));
+async function markSent({ db, adapter, log }: Sender, batchId: string, taken: readonly AttemptRow[]): Promise<void> {
+  const fresh = taken.filter((one) => one.status === 'stored');
+  if (!fresh.length) return;
+  const ids = fresh.map((one) => one.id);
+  await db.transaction((tx) => noteSent(tx, batchId, ids));
+  const owner = { kind: 'payout-batch', id: batchId } as const;
+  for (const one of fresh)
+    log.info({ kind: 'leg', ...transactionIds(adapter.network, owner, one) }, 'transaction sent');
 }

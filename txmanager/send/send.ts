@@ -7,6 +7,7 @@ import { kindOf } from '../kinds';
 import { lockPurpose } from '../kinds/purposes';
 import { resolveConflict } from './conflict';
 import { blockMsOf, type Sender } from './sender';
+import { transactionIds } from './sent-line';
 import { hasMovedOn, openBefore, patienceMs } from './stuck';
 import { leaving, withheld } from './withheld';
 import { openIncident } from '../../db/incidents';
@@ -80,7 +81,7 @@ export async function sendIntent(sender: Sender, intentId: string): Promise<Sent
 }
 
 /** A node has it: so say its rows, and that of what it is for. */
-async function noteTaken({ db }: Sender, intent: IntentRow, newest: AttemptRow): Promise<void> {
+async function noteTaken({ db, log }: Sender, intent: IntentRow, newest: AttemptRow): Promise<void> {
   await db.transaction(async (tx) => {
     const purpose = await lockPurpose(tx, intent.id);
     await tx.query(
@@ -92,6 +93,9 @@ async function noteTaken({ db }: Sender, intent: IntentRow, newest: AttemptRow):
     await kindOf(intent).taken?.(tx, intent, newest.tx_id);
     await purpose?.sent(newest.tx_id);
   });
+  const { kind, network, owner_kind, owner_id } = intent;
+  const ids = transactionIds(network, { kind: owner_kind, id: owner_id }, newest);
+  if (newest.sent_at === null) log.info({ kind, ...ids }, 'transaction sent');
 }
 
 /** Tells operators what a node has against a transaction. */

@@ -2,8 +2,12 @@ import type { DataSource } from 'typeorm';
 import { networks, type NetworkId } from '../../domain/chains/assets';
 import type { ChainAdapter } from '../../domain/chains/chain';
 
-/** What sends to one network. */
-export type Sender = Readonly<{ db: DataSource; adapter: ChainAdapter }>;
+/** What sends to one network. `log`: is told of each transaction that a node has taken. */
+export type Sender = Readonly<{
+  db: DataSource;
+  adapter: ChainAdapter;
+  log: Readonly<{ info(fields: object, text: string): void }>;
+}>;
 
 /** What it did not take is looked into, so many at once. */
 export const lookAtOnce = 4;
