@@ -17,6 +17,7 @@ import { clearEnded } from '../db/access/sessions';
 import { swapConversions } from '../commands/conversions/provider-quote';
 import { openInternalPort, type InternalPort } from '../workers/internal-port';
 import { createApp } from './http/app';
+import { leaveEarlierKeys } from './access/earlier-keys';
 import { Sessions } from './access/sessions';
 import type { ApiDeps } from './http/deps';
 import { FreshRates } from './conversions/fresh-rates';
@@ -75,7 +76,13 @@ export async function startApi(config: Config, logger: Logger = createLogger(con
     lifecycle: { isDraining: false },
   };
   const internal = await openMetrics(deps);
+  const leaveKeys = (): void => {
+    leaveEarlierKeys(db, config.SECRETS_KEY, logger).catch((error: unknown) =>
+      logger.warn({ err: error }, 'Secrets were not sealed anew'),
+    );
+  };
   const cleaner = setInterval(() => {
+    leaveKeys();
     Promise.all([limits.clear(), clearEnded(db)]).catch((error: unknown) =>
       logger.warn({ err: error }, 'What has ended was not removed'),
     );
@@ -100,6 +107,7 @@ export async function startApi(config: Config, logger: Logger = createLogger(con
     server.once('error', reject);
     server.listen(config.API_PORT, config.API_HOST, resolve);
   });
+  leaveKeys();
   const { port } = server.address() as AddressInfo;
   const host = config.API_HOST.includes(':') ? `[${config.API_HOST}]` : config.API_HOST;
 

@@ -15,6 +15,7 @@ import { isLocalChain } from './chains/freshness';
 import { isTestChain } from './chains/chosen-chain';
 import { defaultLanes, mostLanes } from './treasury/lanes';
 import type { NewDestinationRules } from './txmanager/new-destinations';
+import { keysIn } from './secrets-key';
 import { refusalsOf } from './production';
 import { configSchema } from './settings';
 
@@ -149,8 +150,8 @@ export function parseConfig(
     for (const [variable, isSet] of weakening)
       if (isSet(raw)) faults.push(`${variable} weakens the service and is refused with NODE_ENV=production`);
     const isAsked = (name: keyof Raw): boolean => (process ? asked[process] : asked.api).some((one) => one === name);
-    if (isAsked('SECRETS_KEY') && !/^[0-9a-f]{64}$/.test(raw.SECRETS_KEY))
-      faults.push('SECRETS_KEY must be 64 hex digits');
+    if (isAsked('SECRETS_KEY') && !keysIn(raw.SECRETS_KEY).every((one) => /^[0-9a-f]{64}$/.test(one)))
+      faults.push('SECRETS_KEY must be 64 hex digits, or several such keys with commas between');
     faults.push(...refusalsOf(raw));
     for (const name of ['DATABASE_URL', 'TEMPORAL_ADDRESS'] as const)
       if (isAsked(name) && !raw[name]) faults.push(`${name} is missing`);

@@ -2,6 +2,7 @@ import ipaddr from 'ipaddr.js';
 import { normaliseRange } from './access/ip-range';
 import type { Mode } from './mode';
 import { evmNetworks, networks, utxoNetworks, type EvmPrefix, type UtxoPrefix } from './chains/assets';
+import { keysIn } from './secrets-key';
 
 /** Settings with which a service must not run in production, and what is wrong with them. */
 
@@ -90,7 +91,8 @@ function testChainsIn(raw: Refusable): string[] {
 /** Everything that production refuses, in words that name the setting. */
 export function refusalsOf(raw: Refusable): string[] {
   const faults: string[] = [];
-  if (/^(.)\1+$/.test(raw.SECRETS_KEY)) faults.push('SECRETS_KEY is one digit, repeated: use openssl rand -hex 32');
+  if (keysIn(raw.SECRETS_KEY).some((one) => /^(.)\1+$/.test(one)))
+    faults.push('SECRETS_KEY is one digit, repeated: use openssl rand -hex 32');
   for (const entry of list(raw.CHECKOUT_IPS)) {
     const fault = faultOfRange(entry);
     if (fault) faults.push(`CHECKOUT_IPS: '${entry}' ${fault}`);

@@ -70,7 +70,11 @@ export const configSchema = Type.Object({
   TEMPORAL_API_KEY: text('API key, for Temporal Cloud', ''),
   TEMPORAL_TLS: flag('Connect to Temporal over TLS'),
   TEMPORAL_UI_URL: text('Base of the Temporal UI, for links in the operator timeline', ''),
-  SECRETS_KEY: text('32 bytes in hex: encrypts IPN secrets at rest and keys the hashes of API keys', ''),
+  SECRETS_KEY: text(
+    '32 bytes in hex: encrypts secrets at rest and keys the hashes of tokens; while it is changed several, by ' +
+      'commas, of which the first writes and all read',
+    '',
+  ),
 
   API_HOST: text('Address the API listens on', '127.0.0.1'),
   API_PORT: whole('Port of the API', 3000),

@@ -73,6 +73,11 @@ it.each(['DATABASE_URL', 'TEMPORAL_ADDRESS', 'SECRETS_KEY'])('refuses production
   expect(() => parseConfig({ ...production, [name]: '' })).toThrow(name);
 });
 
+it('takes two keys while SECRETS_KEY is changed', () => {
+  const both = `${'ab'.repeat(32)}, ${'cd'.repeat(32)}`;
+  expect(parseConfig({ ...production, SECRETS_KEY: both }).SECRETS_KEY).toBe(both);
+});
+
 it.each([
   ['API_PORT', 'http'],
   ['POLL_INTERVAL_MS', '1'],
@@ -199,6 +204,9 @@ describe('networks that are on', () => {
 /** A setting, what is wrong with it, and what the refusal says. Each is refused in production alone. */
 const refused: ReadonlyArray<readonly [name: keyof typeof configSchema.properties, value: string, says: string]> = [
   ['SECRETS_KEY', 'ab'.repeat(31), 'SECRETS_KEY must be 64 hex digits'],
+  ['SECRETS_KEY', `${'ab'.repeat(32)},${'cd'.repeat(31)}`, 'SECRETS_KEY must be 64 hex digits, or several'],
+  ['SECRETS_KEY', `${'ab'.repeat(32)},`, 'SECRETS_KEY must be 64 hex digits, or several'],
+  ['SECRETS_KEY', `${'ab'.repeat(32)},${'0'.repeat(64)}`, 'SECRETS_KEY is one digit, repeated'],
   ['SECRETS_KEY', '0'.repeat(64), 'SECRETS_KEY is one digit, repeated'],
   ['SECRETS_KEY', 'f'.repeat(64), 'SECRETS_KEY is one digit, repeated'],
   ['CHECKOUT_IPS', '0.0.0.0/0', "CHECKOUT_IPS: '0.0.0.0/0' is wider than /16"],

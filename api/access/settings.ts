@@ -17,7 +17,7 @@ import {
 import { factorProps, withFactor } from './step-up';
 import { actorOf } from './users';
 import { route } from '../http/route';
-import { named } from '../http/schemas';
+import { named, time } from '../http/schemas';
 
 /** What a merchant sets for payments to come; those already made keep what they were made with. Contract: G2, G4. */
 
@@ -130,15 +130,18 @@ export const rotateIpnSecret = route({
   body: Type.Object(factorProps),
   success: {
     status: 200,
-    schema: Type.Object({ secret: Type.String({ description: '`whsec_…`; shown this once.' }) }),
-    description: 'Signs from now on, repeats of older events included.',
+    schema: Type.Object({
+      secret: Type.String({ description: '`whsec_…`; shown this once.' }),
+      previousValidUntil: time,
+    }),
+    description: 'Signs from now on, repeats of older events included. The secret before signs too for 24 hours.',
   },
   errors: [],
   async answer({ body, user, merchant, ...from }, deps) {
-    const secret = await withFactor(deps, user, 'ipn_secret', body, async (tx) => {
+    const { secret, previousValidUntil } = await withFactor(deps, user, 'ipn_secret', body, async (tx) => {
       await recordAct(tx, actorOf(user, from), { merchantId: merchant.id, action: 'ipn_secret.rotated' });
       return rotate(tx, deps.config.SECRETS_KEY, merchant.id);
     });
-    return { data: { secret } };
+    return { data: { secret, previousValidUntil: previousValidUntil.toISOString() } };
   },
 });

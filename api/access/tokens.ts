@@ -1,6 +1,6 @@
 import { errors, jwtVerify, SignJWT } from 'jose';
 import { newId } from '../../domain/ids';
-import { signingKey } from '../../db/sealing';
+import { signingKeys } from '../../db/sealing';
 
 /** Tokens of our own: one algorithm, and an audience per purpose, so that none serves for another. Invariants: 7,
  *  Sessions. */
@@ -41,7 +41,7 @@ export function signToken<P extends Purpose>(
     .setJti(id)
     .setIssuedAt(at)
     .setExpirationTime(at + lifetimes[purpose])
-    .sign(signingKey(secretsKey));
+    .sign(signingKeys(secretsKey)[0]);
 }
 
 /** What a token says; null where it is not one of ours, not for this purpose, or over. */
@@ -51,8 +51,16 @@ export async function readToken<P extends Purpose>(
   token: string,
 ): Promise<Token<P> | null> {
   if (token.length > 4096) return null;
+  for (const key of signingKeys(secretsKey)) {
+    const read = await readWith(key, purpose, token);
+    if (read) return read;
+  }
+  return null;
+}
+
+async function readWith<P extends Purpose>(key: Uint8Array, purpose: P, token: string): Promise<Token<P> | null> {
   try {
-    const { payload } = await jwtVerify(token, signingKey(secretsKey), {
+    const { payload } = await jwtVerify(token, key, {
       algorithms: [algorithm],
       issuer,
       audience: purpose,

@@ -2,16 +2,16 @@ import { randomBytes } from 'node:crypto';
 import type { EntityManager } from 'typeorm';
 import { networkOf } from '../../domain/chains/assets';
 import { DomainError } from '../../domain/errors';
-import { isMoneySeen, isPayerBrowser, storePayerBrowser } from '../../db/payments/payer-browsers';
+import { findPayerBrowser, isMoneySeen, storePayerBrowser } from '../../db/payments/payer-browsers';
 import { lockPayment } from '../../db/payments/payments';
-import { tokenHash } from '../../db/sealing';
+import { tokenHashes } from '../../db/sealing';
 import { receiverFor, type RefundDeps } from '../refunds/terms';
 
 export type PayerAct = Readonly<{ payerToken?: string; address?: string; destinationTag?: string }>;
 
-/** What a browser's token is kept as. */
-export const browserOf = (secretsKey: string, paymentId: string, token: string): string =>
-  tokenHash(secretsKey, `payer/${paymentId}/${token}`);
+/** What a browser's token may be kept as, the newest way first. */
+export const browsersOf = (secretsKey: string, paymentId: string, token: string): string[] =>
+  tokenHashes(secretsKey, `payer/${paymentId}/${token}`);
 
 /** Makes a browser the payer's, by its act, and keeps the refund address that is left in it. Only before the first
  *  deposit is seen: what money has come is not up for a claim. Returns the token of the browser, a new one where it
@@ -27,10 +27,11 @@ export async function markPayer(
   const isOpen = payment.status === 'AWAITING_CURRENCY' || payment.status === 'WAITING';
   if (!isOpen || (await isMoneySeen(tx, paymentId))) throw new DomainError('REFUND_ADDRESS_LOCKED');
   const known =
-    act.payerToken !== undefined &&
-    (await isPayerBrowser(tx, paymentId, browserOf(deps.secretsKey, paymentId, act.payerToken)));
-  const token = known ? act.payerToken! : randomBytes(20).toString('hex');
-  const browser = browserOf(deps.secretsKey, paymentId, token);
+    act.payerToken === undefined
+      ? null
+      : await findPayerBrowser(tx, paymentId, browsersOf(deps.secretsKey, paymentId, act.payerToken));
+  const token = known === null ? randomBytes(20).toString('hex') : act.payerToken!;
+  const browser = known ?? browsersOf(deps.secretsKey, paymentId, token)[0]!;
   if (!(await storePayerBrowser(tx, { paymentId, browser }, await addressIn(tx, deps, payment.currency, act))))
     throw new DomainError('REFUND_ADDRESS_LOCKED');
   await tx.query("SELECT pg_notify('payment_changed', $1)", [paymentId]);

@@ -3,7 +3,7 @@ import { DomainError } from '../../domain/errors';
 import { readPayer } from '../../db/payments/payer-browsers';
 import type { Queryable } from '../../db/query';
 import type { RefundRow } from '../../domain/refunds/refund';
-import { browserOf } from '../payments/mark-payer';
+import { browsersOf } from '../payments/mark-payer';
 import { claimUrl } from './claim';
 
 /** The link of the refund that the policy has opened, for the one browser that became the payer's before money was
@@ -21,7 +21,7 @@ export async function payerLink(
   );
   if (!refund) throw new DomainError('CLAIM_NOT_FOUND');
   const { browser, isContested } = await readPayer(db, paymentId, refund.network);
-  if (isContested || browser === null || browser !== browserOf(config.SECRETS_KEY, paymentId, token))
+  if (isContested || browser === null || !browsersOf(config.SECRETS_KEY, paymentId, token).includes(browser))
     throw new DomainError('CLAIM_NOT_FOUND');
   return claimUrl(config, refund.id);
 }

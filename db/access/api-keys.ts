@@ -8,7 +8,7 @@ import { modeOf } from '../instance';
 import type { Queryable } from '../pricing/pricing';
 import { changedRows } from '../query';
 import { pageOfRecords, type Page } from '../records';
-import { randomBase62, tokenHash } from '../sealing';
+import { keyMark, randomBase62, tokenHash, tokenHashes } from '../sealing';
 import type { RowOf } from '../entity';
 import type { apiKeyEntity } from './entities';
 
@@ -28,7 +28,7 @@ export type NewApiKey = Readonly<{
 }>;
 
 export type ApiKeyRow = Readonly<
-  Omit<RowOf<typeof apiKeyEntity>, 'created_by' | 'key_hash'> & {
+  Omit<RowOf<typeof apiKeyEntity>, 'created_by' | 'hashed_by' | 'key_hash'> & {
     /** E-mail address of its maker, where known; the name of one who has left. */
     created_by_email: string | null;
   }
@@ -48,8 +48,8 @@ export async function createApiKey(
   const apiKey = `${secretKeyPrefixes[await modeOf(db)]}${randomBase62(32)}`;
   const [row] = await db.query<ApiKeyRow[]>(
     `INSERT INTO api_key (id, merchant_id, name, key_hash, last4, scopes, allowed_ips, expires_at, daily_usd,
-       created_by)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) RETURNING ${shown}`,
+       created_by, hashed_by)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) RETURNING ${shown}`,
     [
       newId(),
       merchantId,
@@ -61,6 +61,7 @@ export async function createApiKey(
       key.expiresAt ?? null,
       key.dailyUsd ?? null,
       key.createdBy,
+      keyMark(key.secretsKey),
     ],
   );
   return { apiKey, row: row! };
@@ -132,6 +133,7 @@ export type KeyHolder = Readonly<{
 
 type HolderRow = MerchantRow & {
   key_id: string;
+  hashed_by: string | null;
   daily_usd: string | null;
   made_by: string | null;
   scopes: string[];
@@ -140,20 +142,38 @@ type HolderRow = MerchantRow & {
 
 /** Who holds `apiKey`; null where it is unknown, expired or revoked, by the database's clock. */
 export async function findKeyHolder(db: Queryable, secretsKey: string, apiKey: string): Promise<KeyHolder | null> {
+  const hashes = tokenHashes(secretsKey, apiKey);
   const [row] = await db.query<HolderRow[]>(
-    `SELECT k.id AS key_id, k.daily_usd::text AS daily_usd, k.created_by AS made_by, k.scopes, k.allowed_ips,
+    `SELECT k.id AS key_id, k.hashed_by, k.daily_usd::text AS daily_usd, k.created_by AS made_by, k.scopes,
+            k.allowed_ips,
             ${merchantColumns}
        FROM api_key k JOIN merchant m ON m.id = k.merchant_id
-      WHERE k.key_hash = $1 AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > clock_timestamp())`,
-    [tokenHash(secretsKey, apiKey)],
+      WHERE k.key_hash = ANY($1) AND k.revoked_at IS NULL
+        AND (k.expires_at IS NULL OR k.expires_at > clock_timestamp())`,
+    [hashes],
   );
   if (!row) return null;
+  if (row.hashed_by !== keyMark(secretsKey)) await hashAnew(db, row.key_id, hashes[0]!, keyMark(secretsKey));
   return {
     key: { id: row.key_id, dailyUsd: row.daily_usd, madeBy: row.made_by },
     scopes: row.scopes,
     allowedIps: row.allowed_ips,
     merchant: merchantOf(row),
   };
+}
+
+/** Keeps a key by the first key of SECRETS_KEY, once it is used: only then we have it. */
+const hashAnew = (db: Queryable, id: string, hash: string, by: string): Promise<unknown> =>
+  db.query('UPDATE api_key SET key_hash = $2, hashed_by = $3 WHERE id = $1', [id, hash, by]);
+
+/** How many keys in force another key of SECRETS_KEY than the first one has hashed, as far as anybody knows. */
+export async function keysOfOthers(db: Queryable, secretsKey: string): Promise<number> {
+  const [row] = await db.query<Array<{ count: number }>>(
+    `SELECT count(*)::int AS count FROM api_key WHERE hashed_by IS DISTINCT FROM $1 AND revoked_at IS NULL
+        AND (expires_at IS NULL OR expires_at > clock_timestamp())`,
+    [keyMark(secretsKey)],
+  );
+  return row!.count;
 }
 
 /** Lets a key convert so much more, in the transaction that converts it; whoever uses a key that has a limit takes

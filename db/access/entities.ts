@@ -48,6 +48,8 @@ export const merchantEntity = entity('merchant', {
   /** `waiting`, `refused`: suspended since it registered. */
   approval: text<'approved' | 'waiting' | 'refused'>(),
   invite_code_id: nullable(id()),
+  previous_ipn_secret_sealed: nullable(text()),
+  previous_ipn_secret_until: nullable(timestamptz()),
 });
 
 export const merchantCounterEntity = entity('merchant_counter', {
@@ -213,6 +215,8 @@ export const apiKeyEntity = entity('api_key', {
   last_used_at: nullable(timestamptz()),
   last_used_ip: nullable(text()),
   daily_usd: nullable(numeric(20, 2)),
+  /** The mark of the key that has hashed it; null where nobody noted it. */
+  hashed_by: nullable(text()),
 });
 
 export const apiRequestEntity = entity('api_request', {

@@ -4,7 +4,7 @@ import { factorGuesses, guessesPerCode } from '../../domain/access/rate-limits';
 import { newId } from '../../domain/ids';
 import type { Queryable } from '../pricing/pricing';
 import { changedRows } from '../query';
-import { randomDigits, tokenHash } from '../sealing';
+import { randomDigits, tokenHash, tokenHashes } from '../sealing';
 
 /** Second factors: mailed codes, time steps, backup codes. The caller holds the lock of the user's row (`lockUser`), so
  *  that guesses at once are judged one after the other. Invariants: 7, Factors. */
@@ -54,7 +54,8 @@ export async function spendEmailCode(
   );
   if (!row || row.is_over) return 'wrong';
   if (row.wrong_guesses >= guessesPerCode) return 'void';
-  if (!isSame(row.code_hash, tokenHash(secretsKey, `${row.id}/${code}`))) {
+  const hashes = tokenHashes(secretsKey, `${row.id}/${code}`);
+  if (!hashes.some((hash) => isSame(row.code_hash, hash))) {
     await tx.query(
       `UPDATE email_code SET wrong_guesses = wrong_guesses + 1, ended_at = CASE WHEN wrong_guesses + 1 >= $2 THEN now()
          ELSE ended_at END WHERE id = $1`,
@@ -142,9 +143,9 @@ export async function spendResetToken(
 ): Promise<boolean> {
   const rows = await changedRows<unknown>(
     tx,
-    `UPDATE reset_token SET spent_at = now() WHERE token_hash = $1 AND user_id = $2 AND spent_at IS NULL
+    `UPDATE reset_token SET spent_at = now() WHERE token_hash = ANY($1) AND user_id = $2 AND spent_at IS NULL
        AND expires_at > clock_timestamp() RETURNING user_id`,
-    [tokenHash(secretsKey, token), userId],
+    [tokenHashes(secretsKey, token), userId],
   );
   return rows.length > 0;
 }

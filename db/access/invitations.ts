@@ -4,7 +4,7 @@ import { newId } from '../../domain/ids';
 import type { Queryable } from '../pricing/pricing';
 import { changedRows } from '../query';
 import { pageOfRecords, type Page } from '../records';
-import { tokenHash } from '../sealing';
+import { tokenHash, tokenHashes } from '../sealing';
 import type { RowOf } from '../entity';
 import type { teamInvitationEntity } from './entities';
 
@@ -116,9 +116,9 @@ export async function findInvitation(
     `SELECT i.*, m.name AS merchant_name, u.display_name AS inviter_name,
             json_build_object('role', u.role, 'permissions', u.permissions, 'is_active', u.is_active) AS inviter
        FROM team_invitation i JOIN merchant m ON m.id = i.merchant_id JOIN dashboard_user u ON u.id = i.invited_by
-      WHERE i.token_hash = $1 AND i.status = 'pending' AND i.expires_at > clock_timestamp()
+      WHERE i.token_hash = ANY($1) AND i.status = 'pending' AND i.expires_at > clock_timestamp()
         AND m.status = 'active' FOR UPDATE OF i`,
-    [tokenHash(secretsKey, token)],
+    [tokenHashes(secretsKey, token)],
   );
   return row && couldGive(row.inviter, row) ? row : null;
 }

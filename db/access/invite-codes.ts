@@ -1,7 +1,7 @@
 import type { EntityManager } from 'typeorm';
 import { newId } from '../../domain/ids';
 import { changedRows, type Queryable } from '../query';
-import { randomBase62, tokenHash } from '../sealing';
+import { randomBase62, tokenHash, tokenHashes } from '../sealing';
 import type { RowOf } from '../entity';
 import type { inviteCodeEntity } from './entities';
 
@@ -32,7 +32,7 @@ export type NewInviteCode = Readonly<{
   validDays: number;
 }>;
 
-const hashOf = (secretsKey: string, code: string): string => tokenHash(secretsKey, `invite/${code}`);
+const hashedAs = (code: string): string => `invite/${code}`;
 
 /** A new code, readable this once. */
 export async function createInviteCode(
@@ -47,7 +47,7 @@ export async function createInviteCode(
      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, now() + make_interval(days => $9)) RETURNING ${columns}`,
     [
       newId(),
-      hashOf(secretsKey, code),
+      tokenHash(secretsKey, hashedAs(code)),
       code.slice(-4),
       wanted.label,
       wanted.skipsApproval,
@@ -96,9 +96,9 @@ export async function spendInviteCode(
   const rows = await changedRows<InviteCodeRow>(
     tx,
     `UPDATE invite_code SET uses = uses + 1
-      WHERE code_hash = $1 AND uses < most_uses AND revoked_at IS NULL AND expires_at > clock_timestamp()
+      WHERE code_hash = ANY($1) AND uses < most_uses AND revoked_at IS NULL AND expires_at > clock_timestamp()
       RETURNING ${columns}`,
-    [hashOf(secretsKey, code.trim())],
+    [tokenHashes(secretsKey, hashedAs(code.trim()))],
   );
   return rows[0] ?? null;
 }

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { EntityManager } from 'typeorm';
 import type { Queryable } from '../pricing/pricing';
-import { tokenHash } from '../sealing';
+import { tokenHash, tokenHashes } from '../sealing';
 
 /** Browsers in which a user has completed a login. Each holds a random token; the database holds its keyed hash. */
 
@@ -11,7 +11,7 @@ const devicesPerUser = 10;
 /** The token before is good a while longer: its successor may have been lost on the way. */
 const overlapMinutes = 60;
 
-const hashOf = (secretsKey: string, token: string): string => tokenHash(secretsKey, `device/${token}`);
+const hashedAs = (token: string): string => `device/${token}`;
 
 /** The key of limits for the browser that holds `token`, where it is known to the user of `email`; null for all
  *  others. */
@@ -23,8 +23,8 @@ export async function knownDevice(
 ): Promise<string | null> {
   const [row] = await db.query<Array<{ token_hash: string }>>(
     `SELECT d.token_hash FROM known_device d JOIN dashboard_user u ON u.id = d.user_id
-      WHERE d.token_hash = $1 AND u.email = $2 AND d.expires_at > clock_timestamp()`,
-    [hashOf(secretsKey, token), email],
+      WHERE d.token_hash = ANY($1) AND u.email = $2 AND d.expires_at > clock_timestamp()`,
+    [tokenHashes(secretsKey, hashedAs(token)), email],
   );
   return row?.token_hash ?? null;
 }
@@ -39,12 +39,12 @@ export async function rememberDevice(
   before: string | undefined,
 ): Promise<string> {
   const token = randomBytes(32).toString('base64url');
-  const hash = hashOf(secretsKey, token);
+  const hash = tokenHash(secretsKey, hashedAs(token));
   await tx.query(
     `INSERT INTO known_device (token_hash, user_id, expires_at) VALUES ($1, $2, now() + make_interval(days => $3))`,
     [hash, userId, deviceDays],
   );
-  if (before !== undefined) await succeed(tx, hashOf(secretsKey, before), hash, userId);
+  if (before !== undefined) await succeed(tx, tokenHashes(secretsKey, hashedAs(before)), hash, userId);
   await tx.query(
     `DELETE FROM known_device WHERE user_id = $1 AND token_hash IN (
        SELECT token_hash FROM known_device WHERE user_id = $1 ORDER BY created_at DESC, token_hash OFFSET $2)`,
@@ -53,15 +53,16 @@ export async function rememberDevice(
   return token;
 }
 
-async function succeed(tx: EntityManager, before: string, next: string, userId: string): Promise<void> {
+async function succeed(tx: EntityManager, before: readonly string[], next: string, userId: string): Promise<void> {
   await tx.query(
     `INSERT INTO known_device (token_hash, user_id, created_at, expires_at)
      SELECT $2, d.user_id, d.created_at, d.expires_at FROM known_device d
-      WHERE d.token_hash = $1 AND d.user_id <> $3 AND d.expires_at > clock_timestamp()`,
+      WHERE d.token_hash = ANY($1) AND d.user_id <> $3 AND d.expires_at > clock_timestamp()`,
     [before, next, userId],
   );
   await tx.query(
-    `UPDATE known_device SET expires_at = least(expires_at, now() + make_interval(mins => $2)) WHERE token_hash = $1`,
+    `UPDATE known_device SET expires_at = least(expires_at, now() + make_interval(mins => $2))
+      WHERE token_hash = ANY($1)`,
     [before, overlapMinutes],
   );
 }

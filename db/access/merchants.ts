@@ -4,6 +4,7 @@ import type { Merchant } from '../../domain/access/access';
 import { newId } from '../../domain/ids';
 import { publishableKeyPrefixes } from '../../domain/mode';
 import { fiatDecimals, type FeeBearer } from '../../domain/pricing/quote';
+import { oldSecretHours } from '../../domain/webhooks/webhook-endpoint';
 import { modeOf } from '../instance';
 import type { Approval } from '../operators/registrations';
 import type { Queryable } from '../pricing/pricing';
@@ -154,14 +155,22 @@ export async function rotatePublishableKey(
   return { publishableKey: row!.publishable_key, previousValidUntil: row!.previous_publishable_key_until };
 }
 
-/** A new IPN secret, readable this once and sealed afterwards. */
-export async function rotateIpnSecret(tx: Queryable, secretsKey: string, merchantId: string): Promise<string> {
+/** A new IPN secret, readable this once and sealed afterwards; the one before signs too for another day, the one before
+ *  that no more. */
+export async function rotateIpnSecret(
+  tx: Queryable,
+  secretsKey: string,
+  merchantId: string,
+): Promise<{ secret: string; previousValidUntil: Date }> {
   const secret = `whsec_${randomBytes(32).toString('base64')}`;
-  await tx.query('UPDATE merchant SET ipn_secret_sealed = $2, updated_at = now() WHERE id = $1', [
-    merchantId,
-    seal(secretsKey, secret),
-  ]);
-  return secret;
+  const [row] = await changedRows<{ previous_ipn_secret_until: Date }>(
+    tx,
+    `UPDATE merchant SET previous_ipn_secret_sealed = ipn_secret_sealed,
+       previous_ipn_secret_until = now() + make_interval(hours => $3),
+       ipn_secret_sealed = $2, updated_at = now() WHERE id = $1 RETURNING previous_ipn_secret_until`,
+    [merchantId, seal(secretsKey, secret), oldSecretHours],
+  );
+  return { secret, previousValidUntil: row!.previous_ipn_secret_until };
 }
 
 /** What a merchant sets for their payments. Contract: G2. */

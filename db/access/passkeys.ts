@@ -3,7 +3,7 @@ import { newId } from '../../domain/ids';
 import type { Queryable } from '../pricing/pricing';
 import { changedRows } from '../query';
 import { pageOfRecords, type Page } from '../records';
-import { randomBase62, tokenHash } from '../sealing';
+import { randomBase62, tokenHash, tokenHashes } from '../sealing';
 import type { RowOf } from '../entity';
 import type { passkeyEntity } from './entities';
 
@@ -38,9 +38,9 @@ export async function takeChallenge(
 ): Promise<string | null> {
   const rows = await changedRows<{ challenge: string }>(
     tx,
-    `DELETE FROM passkey_challenge WHERE key_hash = $1 AND action = $2 AND user_id IS NOT DISTINCT FROM $3
+    `DELETE FROM passkey_challenge WHERE key_hash = ANY($1) AND action = $2 AND user_id IS NOT DISTINCT FROM $3
        AND expires_at > clock_timestamp() RETURNING challenge`,
-    [tokenHash(secretsKey, challenge.key), challenge.action, challenge.userId],
+    [tokenHashes(secretsKey, challenge.key), challenge.action, challenge.userId],
   );
   return rows[0]?.challenge ?? null;
 }

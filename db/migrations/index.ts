@@ -47,6 +47,8 @@ import { MetricsOfTheService1799000900000 } from './1799000900000-metrics-of-the
 import { LostOwners1799000910000 } from './1799000910000-lost-owners';
 import { RequestOfEvent1799000920000 } from './1799000920000-request-of-event';
 import { NamesOfMerchants1799000930000 } from './1799000930000-names-of-merchants';
+import { HashedBy1799000940000 } from './1799000940000-hashed-by';
+import { EarlierIpnSecret1799000950000 } from './1799000950000-earlier-ipn-secret';
 
 /** Every migration, oldest first; only ever added to. Functions, triggers and views are in db/functions. */
 export const migrations = [
@@ -99,4 +101,6 @@ export const migrations = [
   LostOwners1799000910000,
   RequestOfEvent1799000920000,
   NamesOfMerchants1799000930000,
+  HashedBy1799000940000,
+  EarlierIpnSecret1799000950000,
 ];

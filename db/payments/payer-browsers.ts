@@ -45,13 +45,17 @@ export async function isMoneySeen(db: Queryable, paymentId: string): Promise<boo
   return row!.seen;
 }
 
-/** Is this browser one of the payment's? */
-export async function isPayerBrowser(db: Queryable, paymentId: string, browser: string): Promise<boolean> {
-  const found = await db.query<unknown[]>('SELECT FROM payer_browser WHERE payment_id = $1 AND browser = $2', [
-    paymentId,
-    browser,
-  ]);
-  return found.length > 0;
+/** Which of `browsers`, as one may be kept, is the payment's; null where none is. */
+export async function findPayerBrowser(
+  db: Queryable,
+  paymentId: string,
+  browsers: readonly string[],
+): Promise<string | null> {
+  const [found] = await db.query<Array<{ browser: string }>>(
+    'SELECT browser FROM payer_browser WHERE payment_id = $1 AND browser = ANY($2)',
+    [paymentId, browsers],
+  );
+  return found?.browser ?? null;
 }
 
 /** Keeps a browser, and the address that was left in it. The caller has locked the payment. False where the payment has

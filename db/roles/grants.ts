@@ -66,7 +66,9 @@ export const tableGrants: TableGrants = {
   aml_due: { payments: 'SELECT, INSERT, DELETE' },
   aml_screen: { 'api, chain, signer': 'SELECT', payments: 'SELECT, INSERT' },
   api_key: {
-    api: 'SELECT, INSERT, UPDATE (allowed_ips, expires_at, last_used_at, last_used_ip, name, revoked_at, scopes)',
+    api: `
+      SELECT, INSERT, UPDATE (allowed_ips, expires_at, hashed_by, key_hash, last_used_at, last_used_ip, name,
+      revoked_at, scopes)`,
   },
   api_request: { api: 'SELECT, INSERT', payments: 'SELECT, DELETE' },
   applied_function: { payments: 'SELECT' },
@@ -203,8 +205,9 @@ export const tableGrants: TableGrants = {
     api: `
       SELECT, INSERT, UPDATE (approval, auto_accept_cross_chain_hours, callback_domains, default_expires_in,
       display_currency, fee_bearer, fee_bps, held_at, held_because, ipn_enabled, ipn_secret_sealed,
-      previous_publishable_key, previous_publishable_key_until, publishable_key, refund_daily_cap_usd, status,
-      underpaid_policy, underpayment_tolerance_pct, updated_at, whitelist_delay_hours, whitelist_not_before)`,
+      previous_ipn_secret_sealed, previous_ipn_secret_until, previous_publishable_key,
+      previous_publishable_key_until, publishable_key, refund_daily_cap_usd, status, underpaid_policy,
+      underpayment_tolerance_pct, updated_at, whitelist_delay_hours, whitelist_not_before)`,
     payments: 'SELECT',
     signer: 'SELECT, LOCK',
     operator: 'SELECT, UPDATE (approval, fee_bps, held_at, held_because, status, updated_at)',

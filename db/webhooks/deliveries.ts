@@ -40,9 +40,11 @@ export type DueDelivery = Omit<EventRow, 'id'> & {
 export const carriedEvent = `clock_timestamp() AS taken_at, e.id AS event_id, e.type, e.merchant_id, ${eventDataColumn},
   e.previous::text AS previous, e.seq::text AS seq, e.created_at, ${livemodeSql} AS livemode, e.entity_id, e.request_id,
   CASE WHEN d.endpoint = 'ipn' THEN m.ipn_enabled ELSE coalesce(w.is_active, false) END AS is_on,
-  CASE WHEN d.endpoint = 'ipn' THEN ARRAY[m.ipn_secret_sealed]
-       ELSE array_remove(ARRAY[w.secret_sealed,
-         CASE WHEN w.previous_secret_until > now() THEN w.previous_secret_sealed END], NULL) END AS secrets,
+  array_remove(CASE WHEN d.endpoint = 'ipn'
+       THEN ARRAY[m.ipn_secret_sealed,
+         CASE WHEN m.previous_ipn_secret_until > now() THEN m.previous_ipn_secret_sealed END]
+       ELSE ARRAY[w.secret_sealed,
+         CASE WHEN w.previous_secret_until > now() THEN w.previous_secret_sealed END] END, NULL) AS secrets,
   EXISTS (SELECT FROM slow_receiver s
            WHERE s.merchant_id = d.merchant_id AND s.endpoint = d.endpoint) AS is_slow`;
 

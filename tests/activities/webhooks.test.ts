@@ -7,6 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Webhook } from 'standardwebhooks';
 import type { DataSource } from 'typeorm';
 import { webhookActivities } from '../../activities/webhooks/webhooks';
+import { rotateIpnSecret } from '../../db/access/merchants';
 import { waitingMail } from '../../db/mail/mail';
 import { armFailPoints } from '../../db/fail-point';
 import { redeliver } from '../../commands/webhooks/redeliver';
@@ -497,6 +498,18 @@ describe('to an endpoint of the merchant', () => {
     await deliverOnce((await eventFor(to)).delivery, 1);
     for (const key of [fourth, third]) expect(verified(key, received[2]!)).toBeDefined();
     expect(() => verified(second, received[2]!)).toThrow(/signature/i);
+  });
+
+  it('so is the IPN, with the secrets of the merchant', async () => {
+    const to = await endpoint();
+    const { secret: second, previousValidUntil } = await rotateIpnSecret(db, SECRETS_KEY, another);
+    expect((previousValidUntil.getTime() - Date.now()) / 3_600_000).toBeCloseTo(24, 1);
+    await deliverOnce((await eventFor(to)).ipn, 1);
+    for (const key of [second, secret]) expect(verified(key, received[0]!)).toBeDefined();
+    await db.query('UPDATE merchant SET previous_ipn_secret_until = now() WHERE id = $1', [another]);
+    await deliverOnce((await eventFor(to)).ipn, 1);
+    expect(verified(second, received[1]!)).toBeDefined();
+    expect(() => verified(secret, received[1]!)).toThrow(/signature/i);
   });
 
   it('goes where the endpoint is by then', async () => {

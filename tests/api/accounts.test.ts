@@ -744,6 +744,7 @@ it('writes down every act: who, what, when, from where, before and after', async
     expect((await admin.call('PATCH', '/api/v1/settings', bad)).body.error.code).toBe('VALIDATION_ERROR');
   const secret = (await admin.post('/api/v1/settings/ipn-secret/rotate', { totpCode: await admin.code() })).body.data;
   expect(secret.secret).toMatch(/^whsec_/);
+  expect((Date.parse(secret.previousValidUntil) - Date.now()) / 3_600_000).toBeCloseTo(24, 1);
   const { items } = (await admin.get('/api/v1/audit-log')).body.data;
   expect(items.map((item: { action: string }) => item.action)).toEqual([
     'ipn_secret.rotated',

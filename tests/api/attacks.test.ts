@@ -1,7 +1,7 @@
 import { createHmac, generateKeyPairSync } from 'node:crypto';
 import { request } from 'node:http';
 import { SignJWT } from 'jose';
-import { signingKey } from '../../db/sealing';
+import { signingKeys } from '../../db/sealing';
 import { signToken } from '../../api/access/tokens';
 import { secretsKey, startHarness, type Answer, type Harness } from './harness';
 import { mailTo, newEmail, Person } from './person';
@@ -48,14 +48,14 @@ describe('tokens', () => {
   };
 
   it('serve while they are what they seem', async () => {
-    expect((await me(signed({ alg: 'HS256', typ: 'JWT' }, body(), signingKey(secretsKey)))).status).toBe(200);
+    expect((await me(signed({ alg: 'HS256', typ: 'JWT' }, body(), signingKeys(secretsKey)[0]))).status).toBe(200);
   });
 
   it.each<[string, () => string | Promise<string>]>([
     ['without a signature', () => `${part({ alg: 'none', typ: 'JWT' })}.${part(body())}.`],
     ['with `none` in capitals', () => `${part({ alg: 'NONE' })}.${part(body())}.`],
     ['with the signature cut off', () => admin.cookies.get('svc_access')!.replace(/\.[^.]*$/, '.')],
-    ['with another algorithm of the same family', () => signed({ alg: 'HS512' }, body(), signingKey(secretsKey))],
+    ['with another algorithm of the same family', () => signed({ alg: 'HS512' }, body(), signingKeys(secretsKey)[0])],
     [
       'signed by a key pair',
       async () => {
@@ -69,9 +69,9 @@ describe('tokens', () => {
     ],
     ['signed with the secret itself', () => signed({ alg: 'HS256' }, body(), Buffer.from(secretsKey, 'hex'))],
     ['signed with an empty key', () => signed({ alg: 'HS256' }, body(), '')],
-    ['that are over', () => signed({ alg: 'HS256' }, { ...body(), exp: body().iat - 6 }, signingKey(secretsKey))],
-    ['of another issuer', () => signed({ alg: 'HS256' }, { ...body(), iss: 'else' }, signingKey(secretsKey))],
-    ['without an end', () => signed({ alg: 'HS256' }, { ...body(), exp: undefined }, signingKey(secretsKey))],
+    ['that are over', () => signed({ alg: 'HS256' }, { ...body(), exp: body().iat - 6 }, signingKeys(secretsKey)[0])],
+    ['of another issuer', () => signed({ alg: 'HS256' }, { ...body(), iss: 'else' }, signingKeys(secretsKey)[0])],
+    ['without an end', () => signed({ alg: 'HS256' }, { ...body(), exp: undefined }, signingKeys(secretsKey)[0])],
     ['of an older session version', () => signToken(secretsKey, 'access', claims.userId, { sid: claims.sid, ver: 0 })],
     ['of a session that is not', () => signToken(secretsKey, 'access', claims.userId, { sid: 'f'.repeat(24), ver: 1 })],
     ['for a refresh', () => admin.cookies.get('svc_refresh')!],

@@ -25,6 +25,7 @@ export const neverNull: Readonly<Record<string, string>> = {
   'db/chains/maturing.ts maturingDeposits block_hash': mined,
   'db/chains/chain.ts ourCoins currency': 'a network of coins has its own currency only',
   'db/access/merchants.ts rotatePublishableKey previous_publishable_key_until': 'the statement sets it',
+  'db/access/merchants.ts rotateIpnSecret previous_ipn_secret_until': 'the statement sets it',
   'commands/payouts/validate.ts validateRows address': listedWallet,
   'commands/payouts/validate.ts validateRows currency': listedWallet,
   'db/audit/reconciliation.ts snapshot currency': 'by the WHERE',

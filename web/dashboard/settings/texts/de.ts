@@ -55,7 +55,7 @@ export const de: SettingTexts = {
     title: 'Geheimnis der Zahlungsbenachrichtigungen',
     why: 'Es signiert die Aufrufe der Adresse, die eine Zahlung nennt. Es wird einmal gezeigt: wenn es erstellt wird.',
     rotate: 'Neues Geheimnis erstellen',
-    sure: 'Das alte Geheimnis endet sofort: Ab jetzt signiert das neue, auch Wiederholungen älterer Ereignisse.',
+    sure: 'Das alte Geheimnis signiert noch 24 Stunden mit, damit Ihr Server ohne Lücke wechseln kann.',
     fresh: 'Ihr neues Geheimnis',
     label: 'Geheimnis',
   },

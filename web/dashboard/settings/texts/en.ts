@@ -53,7 +53,7 @@ export const en = {
     title: 'Secret of payment notifications',
     why: 'It signs the calls to the address that a payment names. It is shown once, when it is made.',
     rotate: 'Make a new secret',
-    sure: 'The old secret ends at once: calls are signed with the new one from now on, repeats of older events too.',
+    sure: 'The old secret signs for another 24 hours, so that your server can change without a gap.',
     fresh: 'Your new secret',
     label: 'secret',
   },
