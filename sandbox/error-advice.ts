@@ -10,7 +10,7 @@ const byStatus: Readonly<Record<number, string>> = {
   405: 'Take the method of the reference; `Allow` lists them.',
   409: 'Read the resource again, then decide.',
   413: 'Send a smaller body.',
-  415: 'Send `Content-Type: application/json`, without `Content-Encoding`.',
+  415: 'Send `Content-Type: application/json`, or none, without `Content-Encoding`.',
   429: 'Wait for the seconds of `Retry-After`, then ask again.',
   500: 'Ask again with the same idempotency key; give `X-Request-Id` to the operator if it lasts.',
   502: 'Ask again later.',
