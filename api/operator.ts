@@ -12,7 +12,7 @@ import { dashboardLink } from '../domain/mail/mail';
 import { recordAct, type Actor } from '../db/access/audit-log';
 import { createDataSource } from '../db/data-source';
 import { limitPosition, readExposure, setPair } from '../db/conversions/exposure';
-import { everyCurrency, platformScope } from '../db/limits/egress';
+import { everyCurrency, platformScope } from '../db/limits/outbound';
 import { newResetToken } from '../db/access/factors';
 import { findMerchant, listMerchants } from '../db/access/merchants';
 import { randomBase62 } from '../db/sealing';
@@ -135,7 +135,7 @@ export async function operate(
       return db.transaction((tx) => stop(tx, actor, first, rest.join(' ')));
     case 'limit':
       return db.transaction((tx) =>
-        limitEgress(tx, actor, first, rest[0] ?? '', rest[1] ?? '', rest.slice(2).join(' ')),
+        limitOutbound(tx, actor, first, rest[0] ?? '', rest[1] ?? '', rest.slice(2).join(' ')),
       );
     case 'add-super-admin':
       return addSuperAdmin(db, config, actor, first);
@@ -285,7 +285,7 @@ async function stop(tx: EntityManager, actor: Actor, name: string, reason: strin
 
 const limitNames = { daily: 'dailyUsd', hourly: 'hourlyCount', approval: 'approvalUsd' } as const;
 
-async function limitEgress(
+async function limitOutbound(
   tx: EntityManager,
   actor: Actor,
   scope: string,

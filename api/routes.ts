@@ -24,7 +24,7 @@ import {
 import { simulatePayment } from './payments/simulate';
 import { listCurrencies } from './currencies/currencies';
 import { openApiRoute } from './http/reference/route';
-import { changeEgressLimits, getEgressLimits, getPlatformLimits, setPlatformLimits } from './limits/egress-limits';
+import { changeEgressLimits, getEgressLimits, getPlatformLimits, setPlatformLimits } from './limits/outbound-limits';
 import { getEvent, listEvents } from './webhooks/events';
 import { getHealth, getReadiness } from './http/health';
 import { getIcon } from './currencies/icons';

@@ -28,7 +28,7 @@ import { type IntentOwner } from '../domain/workflow-ids';
 export const lookAgainInMs = 20000;
 
 /** What shall leave the treasury. Its rows are locked by the caller. */
-export type Egress = Readonly<{
+export type Outgoing = Readonly<{
   kind: LeavingKind;
   /** Of the one intent that pays all outputs, where the network can (UTXO). On account chains each output has an intent
    *  by its own ref. */
@@ -40,21 +40,21 @@ export type Egress = Readonly<{
   owner: IntentOwner & { kind: ShortfallSubject };
 }>;
 /** `planned`: refs of the outputs that have an intent now. `reason`: why the others have none; look again later. */
-export type EgressPlan = Readonly<{ planned: readonly string[]; reason: string | null }>;
+export type OutgoingPlan = Readonly<{ planned: readonly string[]; reason: string | null }>;
 
 /** Plans what pays these outputs, from whatever the treasury holds: confirmed coins of any of its addresses, a lane, or
  *  another address that holds enough. What none of them holds alone is gathered at a lane first. Never half an output;
  *  the longest run of outputs (UTXO), or each that can be paid (account chains). Once per ref: what has an intent is
  *  not planned again. Throws UPSTREAM_UNAVAILABLE (retried). */
-export async function planEgress(tx: EntityManager, egress: Egress): Promise<EgressPlan> {
-  const held = egress.merchantId === null ? null : await heldBecause(tx, egress.merchantId);
+export async function planOutgoing(tx: EntityManager, outgoing: Outgoing): Promise<OutgoingPlan> {
+  const held = outgoing.merchantId === null ? null : await heldBecause(tx, outgoing.merchantId);
   if (held !== null) return { planned: [], reason: `outgoing money of the merchant is held: ${held}` };
-  const network = networkOf(egress.currency);
+  const network = networkOf(outgoing.currency);
   const hot = await lockTreasury(tx, network.id);
   const price = await unitPriceNow(tx, network.id);
   return network.kind === 'utxo'
-    ? planCoins(tx, egress, network, hot, BigInt(price))
-    : planTransfers(tx, egress, network, price);
+    ? planCoins(tx, outgoing, network, hot, BigInt(price))
+    : planTransfers(tx, outgoing, network, price);
 }
 const isPlanned = async (tx: EntityManager, kind: string, refs: readonly string[]): Promise<Set<string>> =>
   new Set(
@@ -62,19 +62,19 @@ const isPlanned = async (tx: EntityManager, kind: string, refs: readonly string[
       await tx.query<Array<{ ref: string }>>('SELECT ref FROM intent WHERE kind = $1 AND ref = ANY($2)', [kind, refs])
     ).map((row) => row.ref),
   );
-const intentOf = (egress: Egress, from: string, limits: FeeLimits, over: Partial<NewIntent>): NewIntent => ({
-  kind: egress.kind,
-  ref: egress.ref,
-  network: networkOf(egress.currency).id,
-  currency: egress.currency,
+const intentOf = (outgoing: Outgoing, from: string, limits: FeeLimits, over: Partial<NewIntent>): NewIntent => ({
+  kind: outgoing.kind,
+  ref: outgoing.ref,
+  network: networkOf(outgoing.currency).id,
+  currency: outgoing.currency,
   from_address: from,
   outputs: [],
   deposit_ids: [],
   max_unit_price: limits.maxUnitPrice,
   fee_budget: limits.feeBudget,
   payment_id: null,
-  merchant_id: egress.merchantId,
-  ...ownedBy(egress.owner),
+  merchant_id: outgoing.merchantId,
+  ...ownedBy(outgoing.owner),
   ...over,
 });
 const plannedOutput = (output: Output) => ({
@@ -86,16 +86,16 @@ const plannedOutput = (output: Output) => ({
 /** One transaction for all outputs that free coins can pay, in order; the change goes to the hot wallet. */
 async function planCoins(
   tx: EntityManager,
-  egress: Egress,
+  outgoing: Outgoing,
   network: UtxoNetwork,
   hot: string,
   price: bigint,
-): Promise<EgressPlan> {
-  if ((await isPlanned(tx, egress.kind, [egress.ref])).size)
-    return { planned: egress.outputs.map((output) => output.ref), reason: null };
+): Promise<OutgoingPlan> {
+  if ((await isPlanned(tx, outgoing.kind, [outgoing.ref])).size)
+    return { planned: outgoing.outputs.map((output) => output.ref), reason: null };
   const coins = await freeCoins(tx, network.id);
-  for (let count = egress.outputs.length; count > 0; count -= 1) {
-    const outputs = egress.outputs.slice(0, count);
+  for (let count = outgoing.outputs.length; count > 0; count -= 1) {
+    const outputs = outgoing.outputs.slice(0, count);
     const units = sum(outputs);
     const chosen = chooseCoins(coins, units, price, network, count + 1);
     if (!chosen) continue;
@@ -106,36 +106,36 @@ async function planCoins(
     );
     const id = await planIntent(
       tx,
-      intentOf(egress, hot, limits, {
+      intentOf(outgoing, hot, limits, {
         outputs: [...outputs.map((output) => plannedOutput(output)), { address: hot, units: null }],
         deposit_ids: chosen.map((coin) => coin.id),
       }),
     );
     if (id) await lockCoinsFor(tx, { id, deposit_ids: chosen.map((coin) => coin.id) });
-    const reason = count === egress.outputs.length ? null : 'free coins do not pay for the rest now';
+    const reason = count === outgoing.outputs.length ? null : 'free coins do not pay for the rest now';
     return { planned: outputs.map((output) => output.ref), reason };
   }
-  const needed = egress.outputs[0]?.units ?? 0n;
-  const coming = await comingIn(tx, network.id, egress.currency);
-  return { planned: [], reason: await short(tx, egress, needed, sum(coins), coming, []) };
+  const needed = outgoing.outputs[0]?.units ?? 0n;
+  const coming = await comingIn(tx, network.id, outgoing.currency);
+  return { planned: [], reason: await short(tx, outgoing, needed, sum(coins), coming, []) };
 }
 
 /** One transfer for each output, and one gas top-up for the tokens that leave an address. */
 async function planTransfers(
   tx: EntityManager,
-  egress: Egress,
+  outgoing: Outgoing,
   network: EvmNetwork,
   price: string,
-): Promise<EgressPlan> {
+): Promise<OutgoingPlan> {
   const known = await isPlanned(
     tx,
-    egress.kind,
-    egress.outputs.map((output) => output.ref),
+    outgoing.kind,
+    outgoing.outputs.map((output) => output.ref),
   );
-  const wanted = egress.outputs.filter((output) => !known.has(output.ref));
-  const isToken = assetOf(egress.currency).contract !== null;
+  const wanted = outgoing.outputs.filter((output) => !known.has(output.ref));
+  const isToken = assetOf(outgoing.currency).contract !== null;
   const fee = isToken ? 0n : BigInt(price) * network.gas.native * priceReserve;
-  const wallets = await treasurySources(tx, egress.currency);
+  const wallets = await treasurySources(tx, outgoing.currency);
   const { paid, short: unpaid, left } = assignSources(payersOf(wallets), wanted, fee);
   const intents: NewIntent[] = [];
   for (const from of new Set(paid.map((output) => output.from))) {
@@ -146,9 +146,9 @@ async function planTransfers(
       const gas = gasFor(network, price, outputs.length);
       limits = limitsFor(gas.maxUnitPrice, network.gas.token);
       intents.push(
-        intentOf(egress, await gasWalletFor(tx, network.id, from, BigInt(gas.units)), native, {
+        intentOf(outgoing, await gasWalletFor(tx, network.id, from, BigInt(gas.units)), native, {
           kind: 'gas',
-          ref: `${egress.kind}/${outputs[0]!.ref}`,
+          ref: `${outgoing.kind}/${outputs[0]!.ref}`,
           currency: network.native,
           outputs: [{ address: from, units: gas.units }],
         }),
@@ -156,7 +156,7 @@ async function planTransfers(
     }
     intents.push(
       ...outputs.map((output) =>
-        intentOf(egress, from, limits, {
+        intentOf(outgoing, from, limits, {
           ref: output.ref,
           outputs: [plannedOutput(output)],
         }),
@@ -169,15 +169,15 @@ async function planTransfers(
   if (!next) return { planned, reason: null };
   const heldUp = wallets.filter((wallet) => wallet.heldUp !== null).map((wallet) => wallet.address);
   // What is to leave a wallet that is held up does not come soon.
-  const coming = (await comingIn(tx, network.id, egress.currency)).filter(
+  const coming = (await comingIn(tx, network.id, outgoing.currency)).filter(
     (one) => one.from === null || !heldUp.includes(one.from),
   );
   const free = wallets.map((wallet) => ({ ...wallet, free: freeAt(left, wallet.address) }));
   const to = laneToGatherAt(free, comingTo(coming));
   const gathering =
-    to !== undefined && (await gatherFor(tx, egress.currency, { to, left, unpaid, fee, price, coming }));
+    to !== undefined && (await gatherFor(tx, outgoing.currency, { to, left, unpaid, fee, price, coming }));
   if (gathering) return { planned, reason: 'what it takes is being gathered at a lane' };
-  const reason = await short(tx, egress, next.units + fee, sumFree(left), coming, heldUp);
+  const reason = await short(tx, outgoing, next.units + fee, sumFree(left), coming, heldUp);
   return { planned, reason };
 }
 
@@ -224,22 +224,22 @@ async function gatherFor(
 
 async function short(
   tx: EntityManager,
-  egress: Egress,
+  outgoing: Outgoing,
   needed: bigint,
   free: bigint,
   onItsWay: readonly Coming[],
   heldUp: readonly string[],
 ): Promise<string> {
-  const { decimals } = assetOf(egress.currency);
+  const { decimals } = assetOf(outgoing.currency);
   const amount = (units: bigint): string => fromUnits(units < 0n ? 0n : units, decimals);
   const coming = sum(onItsWay);
   if (free + coming < needed)
     await openIncidentAgain(tx, {
       kind: 'treasury-low',
-      subject: egress.owner,
-      distinction: egress.currency,
+      subject: outgoing.owner,
+      distinction: outgoing.currency,
       details: {
-        currency: egress.currency,
+        currency: outgoing.currency,
         needed: amount(needed),
         free: amount(free),
         comingIn: amount(coming),
@@ -247,7 +247,7 @@ async function short(
       },
     });
   const without = heldUp.length ? `, without ${heldUp.join(', ')}, which is blocked or frozen` : '';
-  return `the treasury has ${amount(free)} ${egress.currency} free of the ${amount(needed)} that it takes${without}`;
+  return `the treasury has ${amount(free)} ${outgoing.currency} free of the ${amount(needed)} that it takes${without}`;
 }
 
 const sum = (some: ReadonlyArray<{ units: bigint }>): bigint => some.reduce((total, one) => total + one.units, 0n);

@@ -1,5 +1,5 @@
 import type { EntityManager } from 'typeorm';
-import type { AdmissionKey } from '../db/limits/egress';
+import type { AdmissionKey } from '../db/limits/outbound';
 import type { AttemptRow, IntentRow } from '../db/txmanager/intents';
 import type { Payee } from '../db/wallets/whitelist';
 import type { KeyRole } from '../domain/chains/chain';

@@ -13,7 +13,7 @@ import { fit, toUnits } from '../../domain/money';
 import { withGas, type GasDeps } from '../../txmanager/estimate-gas';
 import { firstOpen, type NextIntent } from '../../txmanager/next-intent';
 import { leaveHeldUpWallets } from '../../txmanager/leave-wallet';
-import { lookAgainInMs, planEgress } from '../../txmanager/plan-outgoing';
+import { lookAgainInMs, planOutgoing } from '../../txmanager/plan-outgoing';
 import { lookAgainIn } from '../rest';
 import { changenowProvider } from './changenow';
 import { placeOrder, refreshOrder, type SwapContext } from './swap-orders';
@@ -125,7 +125,7 @@ const planDeposit = (context: SwapContext, conversionId: string): Promise<NextIn
     const { decimals } = assetOf(conversion.from_currency);
     const units = toUnits(fit(order.amount, decimals, 'down'), decimals);
     const owner = { kind: 'conversion', id: conversionId } as const;
-    const { reason } = await planEgress(tx, {
+    const { reason } = await planOutgoing(tx, {
       kind: 'fund',
       ref: conversionId,
       currency: conversion.from_currency,

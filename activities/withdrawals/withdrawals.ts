@@ -6,7 +6,7 @@ import { isStillListed, lockWithdrawal } from '../../db/withdrawals/withdrawals'
 import { failWithdrawal } from '../../commands/withdrawals/fail';
 import { withGas, type GasDeps } from '../../txmanager/estimate-gas';
 import type { NextIntent } from '../../txmanager/next-intent';
-import { lookAgainInMs, planEgress } from '../../txmanager/plan-outgoing';
+import { lookAgainInMs, planOutgoing } from '../../txmanager/plan-outgoing';
 import { leaveHeldUpWallets } from '../../txmanager/leave-wallet';
 import { firstOpen, isOpen } from '../../txmanager/next-intent';
 import { unlisted } from '../../txmanager/kinds/withdrawal';
@@ -30,7 +30,7 @@ const nextOf = (db: DataSource, id: string): Promise<NextIntent> =>
         return firstOpen(tx, owner);
       }
       if (!(await intentsOwnedBy(tx, owner)).some(isOpen)) {
-        const { planned, reason } = await planEgress(tx, {
+        const { planned, reason } = await planOutgoing(tx, {
           kind: 'withdrawal',
           ref: id,
           currency: row.currency,

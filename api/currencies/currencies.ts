@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import { explorersOf } from '../../domain/chains/chosen-chain';
 import { assetsOn, contractOf, networks } from '../../domain/chains/assets';
 import { coinName, networkStatus, networkStatuses, sortOffers, usualSeconds } from '../../domain/chains/coins';
-import { everyCurrency, freezes } from '../../db/limits/egress';
+import { everyCurrency, freezes } from '../../db/limits/outbound';
 import { requiredDepth } from '../../db/payments/payments';
 import { minimumAt, offersNow } from '../../db/pricing/pricing';
 import { isSwitchedOn } from '../../db/access/switches';

@@ -40,7 +40,7 @@ export type ApiDeps = Readonly<{
 }>;
 
 /** What judging and pricing of money that leaves works with. */
-export const egressDeps = ({ codecs, config }: Pick<ApiDeps, 'codecs' | 'config'>) => ({
+export const sendDeps = ({ codecs, config }: Pick<ApiDeps, 'codecs' | 'config'>) => ({
   codecs,
   rateMaxAgeSeconds: config.RATE_MAX_AGE_SECONDS,
 });

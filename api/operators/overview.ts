@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { networks } from '../../domain/chains/assets';
 import { firstIdOf } from '../../domain/ids';
 import { readExposure } from '../../db/conversions/exposure';
-import { freezes } from '../../db/limits/egress';
+import { freezes } from '../../db/limits/outbound';
 import { lanesOf } from '../../db/txmanager/blockers';
 import { backlog, networkStates, openIncidents, volumesSince } from '../../db/operators/overview';
 import type { ApiDeps } from '../http/deps';

@@ -3,7 +3,7 @@ import { findAsset } from '../../domain/chains/assets';
 import { DomainError } from '../../domain/errors';
 import { pairModes, type PairMode } from '../../domain/conversions/conversion';
 import { amountPattern, fit, isPositive } from '../../domain/money';
-import { everyCurrency, freezes } from '../../db/limits/egress';
+import { everyCurrency, freezes } from '../../db/limits/outbound';
 import { limitPosition, readExposure, setPair } from '../../db/conversions/exposure';
 import { switches, touchedSwitches } from '../../db/access/switches';
 import { flipSwitch, freezeCurrency } from '../../commands/operators/switches';

@@ -15,7 +15,7 @@ import { validateRows } from '../../commands/payouts/validate';
 import { failPoint } from '../../db/fail-point';
 import { factorProps, requireFactor, withFactor } from '../access/step-up';
 import { actorOf, approverOf } from '../access/users';
-import { egressDeps, isLive, type ApiDeps } from '../http/deps';
+import { sendDeps, isLive, type ApiDeps } from '../http/deps';
 import { batchBytes } from '../http/body';
 import { publicName } from '../http/errors';
 import { route } from '../http/route';
@@ -34,7 +34,7 @@ async function whyNotNow(
   ip: string,
   totals: Readonly<Record<string, string>>,
 ): Promise<SubmitReason[]> {
-  const { rateMaxAgeSeconds } = egressDeps(deps);
+  const { rateMaxAgeSeconds } = sendDeps(deps);
   const amounts = Object.entries(totals).map(([currency, amount]) => ({ currency, amount }));
   try {
     await checkWithdrawalIp(deps.db, merchantId, ip);
@@ -82,7 +82,7 @@ export const validatePayouts = route({
       rows: judged,
       legs: _legs,
       ...figures
-    } = await validateRows(deps.db, egressDeps(deps), merchant.id, body.rows);
+    } = await validateRows(deps.db, sendDeps(deps), merchant.id, body.rows);
     const reasons = figures.reasons.length
       ? figures.reasons
       : await whyNotNow(deps, merchant.id, ip, figures.totalsByCurrency);
@@ -132,7 +132,7 @@ export const queuePayouts = route({
       return row && { row, counts: await countLegs(db, row.id), replayed: true };
     };
     const queue = async (tx: EntityManager) => {
-      const queued = await queueBatch(tx, egressDeps(deps), merchant.id, user, body);
+      const queued = await queueBatch(tx, sendDeps(deps), merchant.id, user, body);
       if (!queued.replayed)
         await recordAct(tx, actorOf(user, from), {
           merchantId: merchant.id,
@@ -156,7 +156,7 @@ export const approvePayout = route({
   path: '/api/v1/mass-payouts/{id}/approve',
   summary: 'Let a mass payout go that another has queued',
   description:
-    'Above the sum that the egress limits name, a second person decides, who has held the right to ' +
+    'Above the sum that the limits of what leaves name, a second person decides, who has held the right to ' +
     'for the cooling-off, a day at least. Calling it back refuses it. A repeat by the same person answers the same, ' +
     'whatever the factor.',
   tag,

@@ -27,7 +27,7 @@ import { type RefundBy } from '../../domain/refunds/refund';
 import { factorProps, requireFactor, withFactor } from '../access/step-up';
 import { actorOf, approverOf } from '../access/users';
 import { momentOf } from '../http/dates';
-import { egressDeps, isLive, type ApiDeps } from '../http/deps';
+import { sendDeps, isLive, type ApiDeps } from '../http/deps';
 import { idempotencyKeyOf } from '../http/idempotency';
 import { route } from '../http/route';
 import { exact, heldFlag, isOn, line, livemode, named, nullable, pageOf, paging, time } from '../http/schemas';
@@ -143,7 +143,7 @@ async function previewed(
   by: RefundBy,
 ): Promise<{ data: object }> {
   if (!isId(paymentId)) throw new DomainError('PAYMENT_NOT_FOUND');
-  const row = await deps.db.transaction((tx) => preview(tx, egressDeps(deps), merchant.id, paymentId, body, by));
+  const row = await deps.db.transaction((tx) => preview(tx, sendDeps(deps), merchant.id, paymentId, body, by));
   return { data: presentPreview(row, deps) };
 }
 const askOf = (body: object): NewRefund => body as NewRefund;
@@ -194,7 +194,7 @@ export const createRefund = route({
       requireFactor(body);
     }
     const key = idempotencyKeyOf(header('idempotency-key'), body.idempotencyKey);
-    const open = (tx: EntityManager) => openRefund(tx, egressDeps(deps), merchant.id, paymentId, askOf(body), by, key);
+    const open = (tx: EntityManager) => openRefund(tx, sendDeps(deps), merchant.id, paymentId, askOf(body), by, key);
     const known = (db: Queryable) => findRefund(db, merchant.id, paymentId, askOf(body), key);
     const byUser = async (tx: EntityManager, asker: User) => {
       const opened = await open(tx);

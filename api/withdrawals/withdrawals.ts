@@ -21,7 +21,7 @@ import { failPoint } from '../../db/fail-point';
 import { factorProps, requireFactor, withFactor } from '../access/step-up';
 import { actorOf, approverOf } from '../access/users';
 import { momentOf } from '../http/dates';
-import { egressDeps, isLive } from '../http/deps';
+import { sendDeps, isLive } from '../http/deps';
 import { route } from '../http/route';
 import { exact, heldFlag, isOn, line, livemode, named, nullable, pageOf, paging, time } from '../http/schemas';
 import { checkWithdrawalIp } from '../wallets/withdrawal-ips';
@@ -111,9 +111,9 @@ export const createWithdrawal = route({
       return row && { row, replayed: true };
     };
     const before = await known(deps.db);
-    if (!before) await deps.db.transaction((tx) => checkWithdrawal(tx, egressDeps(deps), merchant.id, ask));
+    if (!before) await deps.db.transaction((tx) => checkWithdrawal(tx, sendDeps(deps), merchant.id, ask));
     const open = async (tx: EntityManager) => {
-      const opened = await openWithdrawal(tx, egressDeps(deps), merchant.id, ask, user, body.idempotencyKey);
+      const opened = await openWithdrawal(tx, sendDeps(deps), merchant.id, ask, user, body.idempotencyKey);
       if (!opened.replayed)
         await recordAct(tx, actorOf(user, from), {
           merchantId: merchant.id,
@@ -161,7 +161,7 @@ export const estimateWithdrawal = route({
       net,
       gross: _gross,
       ...figures
-    } = await estimate(deps.db, egressDeps(deps), merchant.id, {
+    } = await estimate(deps.db, sendDeps(deps), merchant.id, {
       ...body,
       feeMode: mode,
     });

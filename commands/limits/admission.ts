@@ -1,7 +1,7 @@
 import type { EntityManager } from 'typeorm';
 import {
   type AdmissionRow,
-  type EgressKind,
+  type AdmittedKind,
   countAsSigned,
   hasLimit,
   isFrozen,
@@ -11,15 +11,15 @@ import {
   scopesOf,
   signedInDay,
   usedOf,
-} from '../../db/limits/egress';
+} from '../../db/limits/outbound';
 import type { Queryable } from '../../db/query';
 import { assetOf } from '../../domain/chains/assets';
 import { DomainError } from '../../domain/errors';
-import type { EgressLimits } from '../../domain/limits/limits';
+import type { OutboundLimits } from '../../domain/limits/limits';
 import { compare, add, times } from '../../domain/money';
 
 export type Admission = Readonly<{
-  kind: EgressKind;
+  kind: AdmittedKind;
   ref: string;
   merchantId: string;
   /** Gross, in whole units. */
@@ -36,7 +36,7 @@ export async function checkLimits(
 ): Promise<{ needsApproval: boolean; usd: string }> {
   for (const { currency } of admission.amounts)
     if (await isFrozen(tx, currency)) throw new DomainError('EGRESS_FROZEN');
-  const scopes: Array<{ id: string | null; limits: EgressLimits }> = [];
+  const scopes: Array<{ id: string | null; limits: OutboundLimits }> = [];
   for (const { scope, id } of scopesOf(admission.merchantId)) scopes.push({ id, limits: await limitsOf(tx, scope) });
   const usd = await valueInUsd(
     tx,
@@ -58,7 +58,7 @@ export async function checkLimits(
 
 /** Judges, and counts it from now on; in the transaction that holds the money, before the hold. With `needsApproval` a
  *  second person must let it go: the caller keeps it from being sent until then. Throws as `checkLimits` does. */
-export async function admitEgress(tx: EntityManager, admission: Admission): Promise<{ needsApproval: boolean }> {
+export async function admitOutgoing(tx: EntityManager, admission: Admission): Promise<{ needsApproval: boolean }> {
   const { kind, ref, merchantId } = admission;
   await lockLimits(tx, merchantId);
   const { needsApproval, usd } = await checkLimits(tx, admission);
@@ -102,14 +102,14 @@ export async function useAdmissions(
 }
 
 /** Nothing of it will leave any more: it no longer counts against the day's sum. */
-export const releaseAdmission = (tx: EntityManager, kind: EgressKind, ref: string): Promise<unknown> =>
+export const releaseAdmission = (tx: EntityManager, kind: AdmittedKind, ref: string): Promise<unknown> =>
   tx.query(
     `UPDATE egress_admission SET released_at = clock_timestamp() WHERE kind = $1 AND ref = $2 AND released_at IS NULL`,
     [kind, ref],
   );
 
 /** It may leave after all, and counts again. */
-export const readmit = (tx: EntityManager, kind: EgressKind, ref: string): Promise<unknown> =>
+export const readmit = (tx: EntityManager, kind: AdmittedKind, ref: string): Promise<unknown> =>
   tx.query('UPDATE egress_admission SET released_at = NULL WHERE kind = $1 AND ref = $2', [kind, ref]);
 
 async function valueInUsd(

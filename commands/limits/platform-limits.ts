@@ -1,8 +1,8 @@
 import type { EntityManager } from 'typeorm';
 import { DomainError } from '../../domain/errors';
-import { loosened, noLimits, type EgressLimits } from '../../domain/limits/limits';
+import { loosened, noLimits, type OutboundLimits } from '../../domain/limits/limits';
 import { recordAct, type Actor } from '../../db/access/audit-log';
-import { ceilingScope, newestLimits, platformScope, setLimits } from '../../db/limits/egress';
+import { ceilingScope, newestLimits, platformScope, setLimits } from '../../db/limits/outbound';
 
 /** Limits that the platform sets. One operator may tighten them, at once; loosening is a request that two confirm.
  *  docs/decisions/0030-looser-limits.md */
@@ -13,7 +13,7 @@ export type LimitsOf = Readonly<{ merchantId: string | null }>;
 export const limitsScope = ({ merchantId }: LimitsOf): string =>
   merchantId === null ? platformScope : ceilingScope(merchantId);
 
-export const platformLimits = async (tx: EntityManager, of: LimitsOf): Promise<EgressLimits> => {
+export const platformLimits = async (tx: EntityManager, of: LimitsOf): Promise<OutboundLimits> => {
   const { dailyUsd, hourlyCount, approvalUsd } = (await newestLimits(tx, limitsScope(of))) ?? noLimits;
   return { dailyUsd, hourlyCount, approvalUsd };
 };
@@ -27,7 +27,7 @@ export async function writeLimits(
     before,
     after,
     ...why
-  }: Readonly<{ before: EgressLimits; after: EgressLimits; reason: string; requestId?: string }>,
+  }: Readonly<{ before: OutboundLimits; after: OutboundLimits; reason: string; requestId?: string }>,
 ): Promise<void> {
   const scope = limitsScope(of);
   await setLimits(tx, scope, after, actor.name, 0);
@@ -45,12 +45,12 @@ export async function tightenLimits(
   tx: EntityManager,
   actor: Actor,
   of: LimitsOf,
-  changes: Partial<EgressLimits>,
+  changes: Partial<OutboundLimits>,
   reason: string,
-): Promise<EgressLimits> {
+): Promise<OutboundLimits> {
   const before = await platformLimits(tx, of);
   const given = Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined));
-  const after: EgressLimits = { ...before, ...given };
+  const after: OutboundLimits = { ...before, ...given };
   const looser = loosened(before, after);
   if (looser.length)
     throw new DomainError(

@@ -1,9 +1,9 @@
 import type { EntityManager } from 'typeorm';
 import { isId } from '../../domain/ids';
-import { limitNames, loosened, type EgressLimits } from '../../domain/limits/limits';
+import { limitNames, loosened, type OutboundLimits } from '../../domain/limits/limits';
 import { isAmount } from '../../domain/money';
 import { findMerchant } from '../../db/access/merchants';
-import { platformScope } from '../../db/limits/egress';
+import { platformScope } from '../../db/limits/outbound';
 import { platformLimits, writeLimits, type LimitsOf } from '../limits/platform-limits';
 import { invalid, notNow, type OperatorAct, type Payload } from './act';
 
@@ -29,13 +29,13 @@ const isValue = (name: Name, text: string): boolean =>
 async function asked(
   tx: EntityManager,
   payload: Payload,
-): Promise<Readonly<{ before: EgressLimits; after: EgressLimits }>> {
+): Promise<Readonly<{ before: OutboundLimits; after: OutboundLimits }>> {
   const before = await platformLimits(tx, ofPayload(payload));
   const { dailyUsd, hourlyCount, approvalUsd } = payload;
   const textOf = (text: string, now: string | null): string | null =>
     text === unchanged ? now : text === unlimited ? null : text;
   const count = textOf(hourlyCount!, before.hourlyCount === null ? null : String(before.hourlyCount));
-  const after: EgressLimits = {
+  const after: OutboundLimits = {
     dailyUsd: textOf(dailyUsd!, before.dailyUsd),
     hourlyCount: count === null ? null : parseInt(count, 10),
     approvalUsd: textOf(approvalUsd!, before.approvalUsd),

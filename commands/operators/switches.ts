@@ -1,7 +1,7 @@
 import type { EntityManager } from 'typeorm';
 import { recordAct, type Actor } from '../../db/access/audit-log';
 import { isSwitchedOn, setSwitch, type Switch } from '../../db/access/switches';
-import { freeze } from '../../db/limits/egress';
+import { freeze } from '../../db/limits/outbound';
 
 /** What an operator stops for everybody, from a page or from a shell. */
 

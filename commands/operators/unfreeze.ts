@@ -1,6 +1,6 @@
 import { findAsset } from '../../domain/chains/assets';
 import { recordAct } from '../../db/access/audit-log';
-import { everyCurrency, freezes, unfreeze } from '../../db/limits/egress';
+import { everyCurrency, freezes, unfreeze } from '../../db/limits/outbound';
 import { invalid, notNow, type OperatorAct } from './act';
 
 const nameOf = (currency: string): string => (currency === everyCurrency ? 'everything' : currency);

@@ -2,7 +2,7 @@ import type { EntityManager } from 'typeorm';
 import { countedDeposits, isLive } from '../../domain/payments/counted';
 import type { Step } from '../../domain/payments/facts';
 import type { PaymentEventType, PaymentRow, PaymentStatus } from '../../domain/payments/payment';
-import { lockLimits } from '../../db/limits/egress';
+import { lockLimits } from '../../db/limits/outbound';
 import { announce, databaseNow, factsOf, movePayment } from '../../db/payments/payments';
 import { requestScreen } from '../../db/screening/screening';
 import { bookDeposits, reverseDeposits } from './bookings';

@@ -7,7 +7,7 @@ import { assetOf } from '../../domain/chains/assets';
 import { DomainError } from '../../domain/errors';
 import { newId } from '../../domain/ids';
 import { holdJournal } from '../../domain/ledger/ledger';
-import { admitEgress } from '../limits/admission';
+import { admitOutgoing } from '../limits/admission';
 import { announceBatch } from './refresh';
 import { letGo } from './release';
 import { type Deps, validateRows } from './validate';
@@ -65,7 +65,7 @@ export async function queueBatch(
   );
   // Two with one key at once: the other was first.
   if (!row) return queueBatch(tx, deps, merchantId, user, ask);
-  const { needsApproval } = await admitEgress(tx, {
+  const { needsApproval } = await admitOutgoing(tx, {
     kind: 'mass_payout',
     ref: id,
     merchantId,

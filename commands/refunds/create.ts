@@ -1,5 +1,5 @@
 import type { EntityManager } from 'typeorm';
-import { admitEgress, releaseAdmission } from '../limits/admission';
+import { admitOutgoing, releaseAdmission } from '../limits/admission';
 import type { Queryable } from '../../db/query';
 import { personOf, requestRefund, announceRefund } from '../../db/refunds/refunds';
 import { DomainError } from '../../domain/errors';
@@ -49,7 +49,7 @@ export async function openRefund(
   if (first) return first;
   const plan = await drawUp(tx, deps, payment, ask);
   const id = newId();
-  const { needsApproval } = await admitEgress(tx, {
+  const { needsApproval } = await admitOutgoing(tx, {
     kind: 'refund',
     ref: id,
     merchantId,
@@ -89,7 +89,7 @@ export async function openRefund(
 }
 
 /** The refunds of the last 24 hours, this one included, stay below the merchant's cap. Policy refunds do not count:
- *  their money was never the merchant's. After `admitEgress`, which has written what it is worth. Throws
+ *  their money was never the merchant's. After `admitOutgoing`, which has written what it is worth. Throws
  *  REFUND_CAP_REACHED. */
 async function keepBelowCap(tx: EntityManager, merchantId: string, id: string): Promise<void> {
   // One at a time: two that fit one by one may not fit together.

@@ -1,6 +1,6 @@
 import type { DataSource, EntityManager } from 'typeorm';
 import { recordAct, type Actor } from '../../db/access/audit-log';
-import { limitsOf, scopesOf } from '../../db/limits/egress';
+import { limitsOf, scopesOf } from '../../db/limits/outbound';
 import { idInLink, linkToken } from '../../db/sealing';
 import {
   approveChange,

@@ -3,7 +3,7 @@ import { type WithdrawalAsk } from '../../commands/withdrawals/estimate';
 import { type Deps } from '../../commands/withdrawals/estimate';
 import { estimateWithdrawal } from '../../commands/withdrawals/estimate';
 import { ensure } from '../../db/ledger/ledger';
-import { checkLimits, admitEgress, releaseAdmission } from '../limits/admission';
+import { checkLimits, admitOutgoing, releaseAdmission } from '../limits/admission';
 import { databaseNow } from '../../db/payments/payments';
 import type { Queryable } from '../../db/query';
 import { contentHash, spend } from '../../db/records';
@@ -103,7 +103,7 @@ export async function openWithdrawal(
   const { currency, ...split } = await estimateWithdrawal(tx, deps, merchantId, ask);
   const { address, destinationTag } = await destination(tx, deps, merchantId, currency, ask);
   const id = newId();
-  const { needsApproval } = await admitEgress(tx, {
+  const { needsApproval } = await admitOutgoing(tx, {
     kind: 'withdrawal',
     ref: id,
     merchantId,

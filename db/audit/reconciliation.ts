@@ -4,7 +4,7 @@ import type { DataSource, EntityManager } from 'typeorm';
 import { assetOf, assets, networks, type Currency, type NetworkId } from '../../domain/chains/assets';
 import type { ChainAdapter } from '../../domain/chains/chain';
 import { add, fit, fromUnits, isPositive, isZero, negate, subtract, toUnits } from '../../domain/money';
-import { freeze } from '../limits/egress';
+import { freeze } from '../limits/outbound';
 import { openIncidentAgain } from '../incidents';
 
 /** What the books say that we hold of an asset, against what the chain says at one final block. Whole units; the parts

@@ -1,7 +1,7 @@
 import type { EntityManager } from 'typeorm';
 import type { NetworkId } from '../../domain/chains/assets';
 import type { Block, Transfer } from '../../domain/chains/chain';
-import { freeze } from '../limits/egress';
+import { freeze } from '../limits/outbound';
 import { failPoint } from '../fail-point';
 import type { Queryable } from '../pricing/pricing';
 import { changedRows } from '../query';

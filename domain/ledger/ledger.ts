@@ -223,19 +223,19 @@ export const holdJournal = (hold: Hold): Journal =>
   ]);
 
 /** J6: `net` has arrived; what was held beyond it is our fee, and the chain's own is ours to pay. */
-export const egressJournal = (
-  egress: Hold & { net: string; native: Currency; chainFee: string; gasFrom: 'A:treasury' | 'A:gas'; txId?: string },
+export const captureJournal = (
+  captured: Hold & { net: string; native: Currency; chainFee: string; gasFrom: 'A:treasury' | 'A:gas'; txId?: string },
 ): Journal => {
-  const debit = reserved(egress.merchantId);
+  const debit = reserved(captured.merchantId);
   return journal(
-    `${holdKey(egress)}/end`,
-    holdEntry(egress, 'arrived'),
+    `${holdKey(captured)}/end`,
+    holdEntry(captured, 'arrived'),
     [
-      { debit, credit: 'A:treasury', asset: egress.currency, amount: egress.net },
-      { debit, credit: 'I:network', asset: egress.currency, amount: subtract(egress.gross, egress.net) },
-      { debit: 'E:network', credit: egress.gasFrom, asset: egress.native, amount: egress.chainFee },
+      { debit, credit: 'A:treasury', asset: captured.currency, amount: captured.net },
+      { debit, credit: 'I:network', asset: captured.currency, amount: subtract(captured.gross, captured.net) },
+      { debit: 'E:network', credit: captured.gasFrom, asset: captured.native, amount: captured.chainFee },
     ],
-    egress.txId === undefined ? undefined : { txId: egress.txId },
+    captured.txId === undefined ? undefined : { txId: captured.txId },
   );
 };
 

@@ -72,7 +72,7 @@ export const resetMail = (to: string, token: string, places: Places): Mail => ({
   ),
 });
 
-export const egressLimitsMail = (to: string, by: string): Mail => ({
+export const outboundLimitsMail = (to: string, by: string): Mail => ({
   to,
   template: 'egress-limits',
   subject: 'The limits on what may be sent were changed',

@@ -105,7 +105,7 @@ export type Step =
   | { do: 'release'; depositIds: string[] }
   /** Another asset becomes the payment's own. Row 20. */
   | { do: 'acceptCross'; depositIds: string[] }
-  /** A settled payment lost its deposit: incident, egress frozen. */
+  /** A settled payment lost its deposit: incident, what leaves is frozen. */
   | { do: 'alarm'; depositIds: string[] }
   /** The chain has the lost deposit again: its loss is reversed. */
   | { do: 'recover'; depositIds: string[] }

@@ -7,7 +7,7 @@ import { payoutActivities } from '../../activities/payouts/payouts';
 import { signingActivities } from '../../activities/txmanager/signing';
 import { audit } from '../../db/audit/audit';
 import { finalizeAttempts, type OpenAttempt } from '../../db/chains/attempts';
-import { freeze, setLimits, unfreeze } from '../../db/limits/egress';
+import { freeze, setLimits, unfreeze } from '../../db/limits/outbound';
 import { armFailPoints, disarmFailPoints } from '../../db/fail-point';
 import { dropIntents } from '../../db/txmanager/intents';
 import { post } from '../../db/ledger/ledger';
@@ -298,7 +298,7 @@ it('signs nothing of what is frozen, nor from a wallet that is', async () => {
   const id = await queued([['ETH', '0.01']]);
   await carrier.payoutStep(id);
   await freeze(db.manager, 'ETH', 'a test');
-  expect(await signer.signPayouts(id)).toEqual({ stored: 0, reason: 'egress frozen: a test' });
+  expect(await signer.signPayouts(id)).toEqual({ stored: 0, reason: 'frozen: a test' });
   // 12: its merchant reads that it waits, and not why operators have stopped it.
   const told = async (): Promise<Array<string | null>> =>
     (await shownLegsOf(db, id)).map((leg) => viewLeg(leg).merchantMessage);

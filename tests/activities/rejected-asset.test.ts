@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { DataSource } from 'typeorm';
 import { createCodecs } from '../../chains/codecs';
 import { audit } from '../../db/audit/audit';
-import { setLimits } from '../../db/limits/egress';
+import { setLimits } from '../../db/limits/outbound';
 import { startHarness, type Harness, type Shop } from '../api/harness';
 import { paymentsAt } from './run-payment';
 

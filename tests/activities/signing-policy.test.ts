@@ -2,7 +2,7 @@ import type { DataSource, EntityManager } from 'typeorm';
 import { signingActivities } from '../../activities/txmanager/signing';
 import { payoutActivities } from '../../activities/payouts/payouts';
 import { queueBatch } from '../../commands/payouts/queue';
-import { setLimits } from '../../db/limits/egress';
+import { setLimits } from '../../db/limits/outbound';
 import { addToWhitelist } from '../../db/wallets/whitelist';
 import { newId } from '../../domain/ids';
 import { payoutWindow } from '../../domain/payouts/payout';

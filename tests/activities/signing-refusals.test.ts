@@ -123,7 +123,7 @@ const cases: readonly Case[] = [
   {
     name: 'a frozen asset',
     everything: `INSERT INTO egress_freeze (currency, reason) VALUES ('ETH', 'a test')`,
-    answer: waits('egress frozen: a test'),
+    answer: waits('frozen: a test'),
   },
   {
     name: 'another asset frozen',

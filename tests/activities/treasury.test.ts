@@ -4,7 +4,7 @@ import { signingActivities } from '../../activities/txmanager/signing';
 import { treasuryMaintenanceActivities } from '../../activities/treasury/maintenance';
 import { operate } from '../../api/operator';
 import { treasuryActivities } from '../../activities/treasury/treasury';
-import { planEgress, type Egress } from '../../txmanager/plan-outgoing';
+import { planOutgoing, type Outgoing } from '../../txmanager/plan-outgoing';
 import { treasurySources } from '../../db/treasury/treasury';
 import { parseConfig } from '../../domain/config';
 import { newId } from '../../domain/ids';
@@ -69,10 +69,10 @@ const holds = (currency: string, index: number, amount: string, status = 'confir
     [network, (made += 1).toString(16).padStart(64, '0'), keyOf(network, index), currency, amount, status],
   );
 };
-const plan = (currency: string, amounts: readonly bigint[], over: Partial<Egress> = {}) => {
+const plan = (currency: string, amounts: readonly bigint[], over: Partial<Outgoing> = {}) => {
   const ref = newId();
   return db.transaction((tx) =>
-    planEgress(tx, {
+    planOutgoing(tx, {
       kind: 'leg',
       ref,
       currency,

@@ -6,7 +6,7 @@ import { waitMessages } from '../../domain/txmanager/waits';
 import { viewWithdrawal } from '../../domain/withdrawals/withdrawal';
 import { withdrawalActivities } from '../../activities/withdrawals/withdrawals';
 import { audit } from '../../db/audit/audit';
-import { freeze, setLimits, unfreeze } from '../../db/limits/egress';
+import { freeze, setLimits, unfreeze } from '../../db/limits/outbound';
 import { post } from '../../db/ledger/ledger';
 import { addToWhitelist, removeFromWhitelist } from '../../db/wallets/whitelist';
 import { approveWithdrawal } from '../../commands/withdrawals/approve';
@@ -335,7 +335,7 @@ it('waits at the signer where limits have become tighter, and where its currency
   });
   await setLimits(db, 'platform', { dailyUsd: null, hourlyCount: null, approvalUsd: null }, 'test', 0);
   await db.query(`INSERT INTO egress_freeze (currency, reason) VALUES ('*', 'drill')`);
-  expect(await signer.signOnce(intentId)).toMatchObject({ state: 'waiting', reason: 'egress frozen: drill' });
+  expect(await signer.signOnce(intentId)).toMatchObject({ state: 'waiting', reason: 'frozen: drill' });
   await db.query('DELETE FROM egress_freeze');
   expect(await signer.signOnce(intentId)).toEqual({ state: 'stored' });
   expect((await read(id)).status).toBe('processing');
@@ -395,7 +395,7 @@ describe('a stop and a signature at once', () => {
     await stopped;
     expect(await attemptsOf(intentId)).toHaveLength(1);
     expect(await signed).toEqual({ state: 'stored' });
-    expect(await signer.signOnce(other.intentId)).toEqual({ state: 'waiting', reason: 'egress frozen: drill' });
+    expect(await signer.signOnce(other.intentId)).toEqual({ state: 'waiting', reason: 'frozen: drill' });
     await unfreeze(db, 'ETH');
     expect(await signer.signOnce(other.intentId)).toEqual({ state: 'stored' });
   });
@@ -409,7 +409,7 @@ describe('a stop and a signature at once', () => {
     await until('hold_freezes');
     await runner.commitTransaction();
     await runner.release();
-    expect(await signed).toEqual({ state: 'waiting', reason: 'egress frozen: drill' });
+    expect(await signed).toEqual({ state: 'waiting', reason: 'frozen: drill' });
     expect(await attemptsOf(intentId)).toEqual([]);
     await unfreeze(db, 'ETH');
     expect(await signer.signOnce(intentId)).toEqual({ state: 'stored' });

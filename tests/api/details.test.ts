@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { setLimits } from '../../db/limits/egress';
+import { setLimits } from '../../db/limits/outbound';
 import { post } from '../../db/ledger/ledger';
 import { adjustment } from '../../domain/ledger/entry';
 import { newId } from '../../domain/ids';

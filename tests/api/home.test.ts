@@ -1,4 +1,4 @@
-import { usedOf } from '../../db/limits/egress';
+import { usedOf } from '../../db/limits/outbound';
 import { newId } from '../../domain/ids';
 import { heldCauses, waitMessages } from '../../domain/txmanager/waits';
 import { manyPayments } from '../many-payments';

@@ -2,7 +2,7 @@ import { inflateSync } from 'node:zlib';
 import { post, reverse } from '../../db/ledger/ledger';
 import {
   available,
-  egressJournal,
+  captureJournal,
   holdJournal,
   type Journal,
   settleJournal,
@@ -39,7 +39,7 @@ beforeAll(async () => {
   const held = { id: withdrawal, kind: 'withdrawal', merchantId: id, currency: 'BTC', gross: '0.5' } as const;
   await put(holdJournal(held));
   const paid = { net: '0.5', native: 'BTC', chainFee: '0', gasFrom: 'A:treasury', txId: 'cd'.repeat(32) } as const;
-  await put(egressJournal({ ...held, ...paid }));
+  await put(captureJournal({ ...held, ...paid }));
   await of('fix/1', 'Q:capital', available(id), '0.000000000000000001', 'ETH');
   await h.db.transaction((tx) => reverse(tx, 'fix/1'));
   const other = await h.shop();

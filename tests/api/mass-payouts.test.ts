@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { audit } from '../../db/audit/audit';
-import { setLimits } from '../../db/limits/egress';
+import { setLimits } from '../../db/limits/outbound';
 import { post } from '../../db/ledger/ledger';
 import { addToWhitelist, removeFromWhitelist } from '../../db/wallets/whitelist';
 import { newId } from '../../domain/ids';

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { armFailPoints } from '../../db/fail-point';
-import { freeze, setLimits, unfreeze } from '../../db/limits/egress';
+import { freeze, setLimits, unfreeze } from '../../db/limits/outbound';
 import { post } from '../../db/ledger/ledger';
 import { newId } from '../../domain/ids';
 import { startHarness, type Answer, type Harness } from './harness';

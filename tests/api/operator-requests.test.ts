@@ -2,8 +2,8 @@ import { operate } from '../../api/operator';
 import { operatorActs } from '../../commands/operators';
 import { cancelRequest, confirmRequest, fileRequest } from '../../commands/operators/requests';
 import { newId } from '../../domain/ids';
-import { freeze, isFrozen, limitsOf, setLimits } from '../../db/limits/egress';
-import type { EgressLimits } from '../../domain/limits/limits';
+import { freeze, isFrozen, limitsOf, setLimits } from '../../db/limits/outbound';
+import type { OutboundLimits } from '../../domain/limits/limits';
 import { openIncident } from '../../db/incidents';
 import { post } from '../../db/ledger/ledger';
 import { adjustment } from '../../domain/ledger/entry';
@@ -345,7 +345,7 @@ describe('A12: looser limits', () => {
   it('are refused to the API by the database, whatever its process does', async () => {
     const before = { dailyUsd: '100', hourlyCount: null, approvalUsd: '50' };
     await setLimits(h.db, 'platform', before, 'test', 0);
-    const set = (limits: EgressLimits) => setLimits(h.api.deps.db, 'platform', limits, 'thief', 0);
+    const set = (limits: OutboundLimits) => setLimits(h.api.deps.db, 'platform', limits, 'thief', 0);
     for (const looser of [
       { ...before, dailyUsd: '100.5' },
       { ...before, dailyUsd: null, hourlyCount: 1 },

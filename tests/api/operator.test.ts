@@ -1,5 +1,5 @@
 import { operate } from '../../api/operator';
-import { limitsOf } from '../../db/limits/egress';
+import { limitsOf } from '../../db/limits/outbound';
 import { byTwoOperators } from '../operators';
 import { startHarness, type Harness } from './harness';
 import { Person } from './person';

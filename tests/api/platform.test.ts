@@ -1,7 +1,7 @@
 import { operate } from '../../api/operator';
 import { newId } from '../../domain/ids';
 import { openIncident, openIncidentAgain } from '../../db/incidents';
-import { freeze, unfreeze } from '../../db/limits/egress';
+import { freeze, unfreeze } from '../../db/limits/outbound';
 import { eventually, startHarness, type Harness, type Shop } from './harness';
 import { Person } from './person';
 import { settledStory } from './platform-rows';

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { newId } from '../../domain/ids';
 import { audit } from '../../db/audit/audit';
-import { setLimits } from '../../db/limits/egress';
+import { setLimits } from '../../db/limits/outbound';
 import { refundUnderpaid } from '../../commands/refunds/create';
 import { add, subtract } from '../../domain/money';
 import { atOnce, startHarness, type Answer, type Harness, type Shop } from './harness';

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { applyDueChanges } from '../../commands/wallets/settlement';
-import { setLimits } from '../../db/limits/egress';
+import { setLimits } from '../../db/limits/outbound';
 import { startHarness, type Answer, type Harness } from './harness';
 import { startCheckout } from './checkout-server';
 import { mailTo, Person } from './person';

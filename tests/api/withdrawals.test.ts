@@ -3,7 +3,7 @@ import { DomainError } from '../../domain/errors';
 import { add, subtract } from '../../domain/money';
 import { audit } from '../../db/audit/audit';
 import { post } from '../../db/ledger/ledger';
-import { freeze, setLimits, unfreeze } from '../../db/limits/egress';
+import { freeze, setLimits, unfreeze } from '../../db/limits/outbound';
 import { openWithdrawal } from '../../commands/withdrawals/create';
 import { newId } from '../../domain/ids';
 import { atOnce, startHarness, type Answer, type Harness } from './harness';

@@ -6,7 +6,7 @@ import { newId } from '../../domain/ids';
 import {
   type Account,
   available,
-  egressJournal,
+  captureJournal,
   holdJournal,
   internalConversionJournal,
   type Journal,
@@ -157,7 +157,7 @@ it('says what each entry is', async () => {
   const held = { id: withdrawal, kind: 'withdrawal', merchantId: id, currency: 'BTC', gross: '2' } as const;
   await inTx((tx) => post(tx, holdJournal(held)));
   const paid = { net: '2', native: 'BTC', chainFee: '0', gasFrom: 'A:treasury', txId: 'bb' } as const;
-  await inTx((tx) => post(tx, egressJournal({ ...held, ...paid })));
+  await inTx((tx) => post(tx, captureJournal({ ...held, ...paid })));
   const line = { id: leg, sourceId: batch, kind: 'leg', merchantId: id, currency: 'BTC', gross: '3' } as const;
   await inTx((tx) => post(tx, holdJournal(line)));
   await inTx((tx) => post(tx, releaseJournal(line)));

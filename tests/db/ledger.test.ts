@@ -17,7 +17,7 @@ import {
   available,
   depositJournal,
   depositKey,
-  egressJournal,
+  captureJournal,
   holdJournal,
   releaseJournal,
   settleJournal,
@@ -339,7 +339,7 @@ describe('reverse and ensure', () => {
   it('has one of its two ends in force at most', async () => {
     const merchantId = await newMerchant();
     const hold = { kind: 'withdrawal', id: newId(), merchantId, currency: 'BTC', gross: '1' } as const;
-    const arrived = egressJournal({ ...hold, net: '0.9', native: 'BTC', chainFee: '0.01', gasFrom: 'A:treasury' });
+    const arrived = captureJournal({ ...hold, net: '0.9', native: 'BTC', chainFee: '0.01', gasFrom: 'A:treasury' });
     const givenBack = releaseJournal(hold);
     await inTx(async (tx) => {
       await post(tx, deposited(merchantId));

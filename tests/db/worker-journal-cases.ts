@@ -136,9 +136,9 @@ const ofHolds = (['withdrawal', 'refund', 'leg'] as const).flatMap((kind): Case[
       gone: '',
     },
     {
-      name: 'egressJournal',
+      name: 'captureJournal',
       by: 'payments',
-      journal: journals.egressJournal({ ...hold(kind), net: '2', ...native, gasFrom: 'A:treasury', txId: '0xt' }),
+      journal: journals.captureJournal({ ...hold(kind), net: '2', ...native, gasFrom: 'A:treasury', txId: '0xt' }),
       due: `${final(intents[kind])}; ${row('completed')}`,
       gone: `${sent(intents[kind])}; ${row('broadcast')}`,
       isThere: true,

@@ -100,7 +100,7 @@ async function putDeposits(owner: Client): Promise<void> {
 }
 
 async function putWhatLeaves(owner: Client): Promise<void> {
-  const egress = { currency: 'ETH', network: 'ethereum', address: '0xb', network_fee: 0.5, net_amount: 2 };
+  const leaving = { currency: 'ETH', network: 'ethereum', address: '0xb', network_fee: 0.5, net_amount: 2 };
   const { withdrawal, refund, leg } = held;
   await unguarded(
     owner,
@@ -132,7 +132,7 @@ async function putWhatLeaves(owner: Client): Promise<void> {
     [shared, intents.shared],
   ].entries())
     await put(owner, 'payout_leg', {
-      ...{ ...egress, id: legId, batch_id: batch, merchant_id: shop, row_index, amount: 2.5, status: 'broadcast' },
+      ...{ ...leaving, id: legId, batch_id: batch, merchant_id: shop, row_index, amount: 2.5, status: 'broadcast' },
       ...{ state_version: 1, intent_id, updated_at: 'now' },
     });
   for (const conversion of [swapped, given])

@@ -4,7 +4,7 @@ import {
   capitalJournal,
   depositJournal,
   depositKey,
-  egressJournal,
+  captureJournal,
   externalSweepJournal,
   gasJournal,
   heldRefundJournal,
@@ -57,8 +57,8 @@ const makers: Record<string, (g: Given) => Journal> = {
   gas: ({ native, chainFee }) => gasJournal({ intentId: 'i', native, chainFee, value: chainFee, to: 'A:deposit' }),
   reserve: ({ currency, amounts: [gross] }) => holdJournal({ kind: 'refund', id: 'r', merchantId, currency, gross }),
   release: ({ currency, amounts: [gross] }) => releaseJournal({ kind: 'refund', id: 'r', merchantId, currency, gross }),
-  egress: ({ currency, native, chainFee, amounts: [net, fee] }) =>
-    egressJournal({
+  capture: ({ currency, native, chainFee, amounts: [net, fee] }) =>
+    captureJournal({
       ...{ kind: 'refund', id: 'r', merchantId, currency, native, chainFee, net, gasFrom: 'A:treasury' },
       gross: add(net, fee),
     }),

@@ -13,7 +13,7 @@ import { kinds, type LeavingKind } from '../../domain/txmanager/kinds';
 import { bookIntent } from '../../txmanager/book';
 import { outgoingKinds } from '../../txmanager/kinds';
 import { firstOpen } from '../../txmanager/next-intent';
-import { planEgress } from '../../txmanager/plan-outgoing';
+import { planOutgoing } from '../../txmanager/plan-outgoing';
 import { rollBack } from '../../txmanager/reorganise';
 import { resolveShortfalls } from '../../txmanager/shortfalls';
 import { codecs, richShop, seed, strangers, type RichShop } from '../activities/rich-shop';
@@ -50,7 +50,7 @@ async function granted(amount = 1n, status = 'pending'): Promise<{ id: string; a
 }
 const plan = ({ id, address }: { id: string; address: string }, units = ether) =>
   db.transaction((tx) =>
-    planEgress(tx, {
+    planOutgoing(tx, {
       kind: 'grant' as LeavingKind,
       ref: id,
       currency: 'ETH',

@@ -1,6 +1,6 @@
 import type { EntityManager } from 'typeorm';
 import { networkOf } from '../../domain/chains/assets';
-import { egressJournal, feeJournal, holdKey } from '../../domain/ledger/ledger';
+import { captureJournal, feeJournal, holdKey } from '../../domain/ledger/ledger';
 import { fit } from '../../domain/money';
 import type { LegRow } from '../../domain/payouts/payout';
 import { bookedFees, bookFeeChange, ensureEnds, ensureMined, minedOf } from '../../db/ledger/ledger';
@@ -88,7 +88,7 @@ export async function completeLegs(
   await ensureEnds(
     tx,
     arrived.map(({ leg, key, paid }) =>
-      egressJournal({
+      captureJournal({
         ...holdOfLeg(leg),
         net: fit(leg.net_amount, 18, 'down'),
         native: paid.native,

@@ -8,7 +8,7 @@ import { unlistedAmong } from '../../db/wallets/whitelist';
 import { refreshBatch } from '../../commands/payouts/refresh';
 import { failUnlisted } from './payout-line-end';
 import { leaveHeldUpWallets } from '../leave-wallet';
-import { planEgress } from '../plan-outgoing';
+import { planOutgoing } from '../plan-outgoing';
 
 /** Recipients of one transaction, where a transaction pays many. */
 const perTransaction = 100;
@@ -63,7 +63,7 @@ async function planCurrency(tx: EntityManager, batch: BatchRow, legs: readonly L
   if (room <= 0) return null;
   const ref = isUtxo ? `${batch.id}/${known!.all + 1}` : batch.id;
   const some = legs.slice(0, room);
-  const plan = await planEgress(tx, {
+  const plan = await planOutgoing(tx, {
     kind: 'leg',
     ref,
     currency,

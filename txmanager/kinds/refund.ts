@@ -16,13 +16,13 @@ import {
   dropIntents,
 } from '../../db/txmanager/intents';
 import { baseUnits, networkOf, assetOf } from '../../domain/chains/assets';
-import { heldRefundJournal, egressJournal } from '../../domain/ledger/ledger';
+import { heldRefundJournal, captureJournal } from '../../domain/ledger/ledger';
 import { add, larger, toUnits, fit, subtract, fromUnits, compare } from '../../domain/money';
 import type { RefundRow } from '../../domain/refunds/refund';
 import { gasFor, sweepWork } from '../../domain/chains/costs';
 import { destinationOf, type Destination } from '../../domain/chains/tags';
 import { feeLimits, limitsFor } from '../../domain/txmanager/fee-limits';
-import { planEgress } from '../plan-outgoing';
+import { planOutgoing } from '../plan-outgoing';
 import type { ServedIntent, Purpose } from '../purpose';
 import { reopenRefunds } from '../../commands/refunds/reopen';
 import { chargeRevert } from '../charge-revert';
@@ -130,7 +130,7 @@ async function bookRefund(tx: EntityManager, refund: RefundRow, mined: AttemptRo
     (chainFee) =>
       isHeld
         ? heldRefundJournal({ ...end, chainFee })
-        : egressJournal({ ...end, chainFee, gasFrom: 'A:treasury', txId: mined.tx_id }),
+        : captureJournal({ ...end, chainFee, gasFrom: 'A:treasury', txId: mined.tx_id }),
     isHeld ? ensure : ensureEnd,
   );
   if (isDone) return;
@@ -162,7 +162,7 @@ async function failRefund(tx: EntityManager, refund: RefundRow, message: string,
 }
 /** Out of the treasury. Why it cannot be paid now, or null. */
 export async function planCredited(tx: EntityManager, refund: RefundRow): Promise<string | null> {
-  const { planned, reason } = await planEgress(tx, {
+  const { planned, reason } = await planOutgoing(tx, {
     kind: 'refund',
     ref: refund.id,
     currency: refund.currency,

@@ -13,7 +13,7 @@ import {
 } from '../../db/withdrawals/withdrawals';
 import { baseUnits } from '../../domain/chains/assets';
 import { destinationOf } from '../../domain/chains/tags';
-import { egressJournal } from '../../domain/ledger/ledger';
+import { captureJournal } from '../../domain/ledger/ledger';
 import type { WithdrawalRow } from '../../domain/withdrawals/withdrawal';
 import type { ServedIntent, Purpose } from '../purpose';
 import { reopenWithdrawals } from '../../commands/withdrawals/reopen';
@@ -111,7 +111,7 @@ async function book(tx: EntityManager, row: WithdrawalRow, mined: AttemptRow): P
   if (row.status === 'failed') return;
   const paid = minedOf(row.currency, 'A:treasury', mined);
   const end = { ...holdOf(row), net: row.net_amount, native: paid.native, txId: mined.tx_id };
-  await ensureMined(tx, paid, (chainFee) => egressJournal({ ...end, chainFee, gasFrom: paid.from }), ensureEnd);
+  await ensureMined(tx, paid, (chainFee) => captureJournal({ ...end, chainFee, gasFrom: paid.from }), ensureEnd);
   if (isDone) return;
   // Where the sender died before it could say so.
   const sent = row.status === 'processing' ? await noteSent(tx, row, mined.tx_id) : row;

@@ -1,5 +1,5 @@
 import { leavingKinds } from '../../domain/txmanager/kinds';
-import { everyCurrency } from '../../db/limits/egress';
+import { everyCurrency } from '../../db/limits/outbound';
 import type { AttemptRow } from '../../db/txmanager/intents';
 import { inParallel } from '../../chains/json-rpc';
 import { payoutWindow } from '../../domain/payouts/payout';
@@ -32,7 +32,7 @@ export async function withheld(
   const asked = db.query(
     `SELECT a.id, a.from_address AS "from",
             CASE WHEN i.kind = ANY($2) AND NOT a.is_replacement
-                 THEN (SELECT 'egress frozen: ' || reason FROM egress_freeze
+                 THEN (SELECT 'frozen: ' || reason FROM egress_freeze
                         WHERE currency IN (i.currency, $3) LIMIT 1) END AS frozen,
             c.stale_since IS NULL
               AND coalesce(c.scanned_through > now() - make_interval(secs => $4), false) AS is_current

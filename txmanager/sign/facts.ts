@@ -1,7 +1,7 @@
 import type { EntityManager } from 'typeorm';
 import { useAdmissions } from '../../commands/limits/admission';
 import { holdsOf } from '../../db/access/merchant-hold';
-import { admissionsOf, holdFreezes, type AdmissionKey, type AdmissionRow } from '../../db/limits/egress';
+import { admissionsOf, holdFreezes, type AdmissionKey, type AdmissionRow } from '../../db/limits/outbound';
 import { depositsById, type DepositRow } from '../../db/payments/deposits';
 import { lowestOpenNonces, type AttemptRow, type IntentRow } from '../../db/txmanager/intents';
 import {

@@ -6,7 +6,7 @@ import { isOfMany } from '../../domain/txmanager/kinds';
 import type { WaitCause } from '../../domain/txmanager/waits';
 import { exceeds, type FeeLimits } from '../../domain/txmanager/fee-limits';
 import { signedBefore } from '../../db/recovery/lost';
-import { everyCurrency } from '../../db/limits/egress';
+import { everyCurrency } from '../../db/limits/outbound';
 import type { IntentRow, ShareRow } from '../../db/txmanager/intents';
 import { compare, fit } from '../../domain/money';
 import type { InsideFacts, Purpose } from '../purpose';
@@ -262,7 +262,7 @@ function notFrozen(facts: SignFacts): SignVerdict | null {
   if (round === 'again') return null;
   const freeze = freezes.find(({ currency }) => currency === intent.currency || currency === everyCurrency);
   if (!freeze || roleOf(facts, intent.outputs[0]?.address ?? '') !== null) return null;
-  return waiting(`egress frozen: ${freeze.reason}`, 'paused');
+  return waiting(`frozen: ${freeze.reason}`, 'paused');
 }
 
 /** Nothing of a merchant whose outgoing money is held goes to others, nor gas for it. What is signed goes on: it may be

@@ -1,4 +1,4 @@
-import { platformScope, setLimits } from '../../../db/limits/egress';
+import { platformScope, setLimits } from '../../../db/limits/outbound';
 import { newId } from '../../../domain/ids';
 import { unguarded } from '../../unguarded';
 import { type Dashboard, inspect } from '../person';

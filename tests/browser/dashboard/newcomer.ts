@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Locator, Page } from 'playwright-core';
-import { freeze, unfreeze } from '../../../db/limits/egress';
+import { freeze, unfreeze } from '../../../db/limits/outbound';
 import { fundTreasury } from '../../../sandbox/seed';
 import { guestPages, pages } from '../pages';
 import { type Dashboard, Person } from '../person';

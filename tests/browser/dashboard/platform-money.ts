@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { platformScope, setLimits } from '../../../db/limits/egress';
+import { platformScope, setLimits } from '../../../db/limits/outbound';
 import { newId } from '../../../domain/ids';
 import { de } from '../../../web/dashboard/operators/texts/de';
 import { en } from '../../../web/dashboard/operators/texts/en';

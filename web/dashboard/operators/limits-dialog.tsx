@@ -1,5 +1,5 @@
 import { useState, type ReactNode } from 'react';
-import { loosened, type EgressLimits } from '../../../domain/limits/limits';
+import { loosened, type OutboundLimits } from '../../../domain/limits/limits';
 import { isAmount } from '../../../domain/money';
 import { client, payload } from '../api/client';
 import { Field } from '../design/field';
@@ -12,8 +12,8 @@ const isGood = ({ dailyUsd, hourlyCount, approvalUsd }: TypedLimits): boolean =>
   [dailyUsd, approvalUsd].every((usd) => usd.trim() === '' || isAmount(usd.trim())) && isCount(hourlyCount);
 
 /** The payload of a request for looser limits: what is not changed stays the same. */
-function askedOf(merchantId: string | undefined, changes: Partial<EgressLimits>): Record<string, string> {
-  const textOf = (name: keyof EgressLimits): string => {
+function askedOf(merchantId: string | undefined, changes: Partial<OutboundLimits>): Record<string, string> {
+  const textOf = (name: keyof OutboundLimits): string => {
     const value = changes[name];
     return value === undefined ? 'same' : value === null ? 'none' : String(value);
   };

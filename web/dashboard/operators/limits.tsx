@@ -37,9 +37,9 @@ function Egress() {
   const [isAsking, setAsking] = useState(false);
   const usd = (value: string | null): string => (value === null ? t.noLimit : numbers.fiat(value, 'USD'));
   return (
-    <section className={css.card} aria-label={t.egress}>
-      <h2>{t.egress}</h2>
-      <p className={css.hint}>{t.egressHint}</p>
+    <section className={css.card} aria-label={t.outbound}>
+      <h2>{t.outbound}</h2>
+      <p className={css.hint}>{t.outboundHint}</p>
       <Loaded query={query}>
         {({ limits, used }) => (
           <>

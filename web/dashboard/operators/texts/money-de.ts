@@ -2,8 +2,8 @@ import type { money as en } from './money-en';
 
 export const money: typeof en = {
   limits: {
-    egress: 'Was die Plattform verlassen darf',
-    egressHint: 'Aller Händler zusammen. Die engste aller Grenzen entscheidet.',
+    outbound: 'Was die Plattform verlassen darf',
+    outboundHint: 'Aller Händler zusammen. Die engste aller Grenzen entscheidet.',
     change: 'Grenzen der Plattform ändern',
     changeSure: 'Das gilt sofort für alle. Eine zu enge Grenze hält die Auszahlungen aller Händler auf.',
     used: (used, limit) => `${limit} (${used} genutzt)`,

@@ -1,8 +1,8 @@
 /** Words of the pages about the platform's own money. */
 export const money = {
   limits: {
-    egress: 'What may leave the platform',
-    egressHint: 'Of all merchants together. The tightest of all limits decides.',
+    outbound: 'What may leave the platform',
+    outboundHint: 'Of all merchants together. The tightest of all limits decides.',
     change: 'Change the limits of the platform',
     changeSure: 'It counts for everybody, at once. A limit that is too tight holds the payouts of all merchants.',
     used: (used: string, limit: string) => `${limit} (${used} used)`,

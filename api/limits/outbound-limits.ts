@@ -1,11 +1,11 @@
 import { Type } from 'typebox';
 import { DomainError } from '../../domain/errors';
 import { isId } from '../../domain/ids';
-import { egressLimitsMail } from '../../domain/mail/mail';
-import { areSame, noLimits, type EgressLimits } from '../../domain/limits/limits';
+import { outboundLimitsMail } from '../../domain/mail/mail';
+import { areSame, noLimits, type OutboundLimits } from '../../domain/limits/limits';
 import { amountPattern } from '../../domain/money';
 import { recordAct } from '../../db/access/audit-log';
-import { limitsOf, newestLimits, setLimits, usedOf } from '../../db/limits/egress';
+import { limitsOf, newestLimits, setLimits, usedOf } from '../../db/limits/outbound';
 import { findMerchant } from '../../db/access/merchants';
 import type { Queryable } from '../../db/pricing/pricing';
 import { factorProps, requireFactor, withFactor } from '../access/step-up';
@@ -30,7 +30,7 @@ const limits = {
   approvalUsd: dollars('Above so many US dollars a second person must approve.'),
 };
 const limitsSchema = Type.Object(limits);
-const shownSchema = named('EgressLimits', {
+const shownSchema = named('OutboundLimits', {
   limits: limitsSchema,
   activeAt: Type.Union([time, Type.Null()], {
     description:
@@ -58,7 +58,7 @@ async function show(db: Queryable, scope: string, merchantId: string | null) {
 }
 
 /** What was set last with these changes. */
-const changed = async (db: Queryable, scope: string, changes: Partial<EgressLimits>): Promise<EgressLimits> => {
+const changed = async (db: Queryable, scope: string, changes: Partial<OutboundLimits>): Promise<OutboundLimits> => {
   const { dailyUsd, hourlyCount, approvalUsd } = (await newestLimits(db, scope)) ?? noLimits;
   const given = Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined));
   return { dailyUsd, hourlyCount, approvalUsd, ...given };
@@ -101,14 +101,14 @@ export const changeEgressLimits = route({
         before: { ...before },
         after: { ...after },
       });
-      await tellAdmins(tx, deps, merchant.id, (email) => egressLimitsMail(email, user.email));
+      await tellAdmins(tx, deps, merchant.id, (email) => outboundLimitsMail(email, user.email));
       return show(tx, merchant.id, merchant.id);
     });
     return { data };
   },
 });
 
-const pick = ({ dailyUsd, hourlyCount, approvalUsd }: Partial<EgressLimits>): Partial<EgressLimits> => ({
+const pick = ({ dailyUsd, hourlyCount, approvalUsd }: Partial<OutboundLimits>): Partial<OutboundLimits> => ({
   dailyUsd,
   hourlyCount,
   approvalUsd,

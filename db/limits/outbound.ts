@@ -1,5 +1,5 @@
 import type { EntityManager } from 'typeorm';
-import { noLimits, type EgressLimits } from '../../domain/limits/limits';
+import { noLimits, type OutboundLimits } from '../../domain/limits/limits';
 import type { AdmissionName } from '../../domain/txmanager/kinds';
 import type { Queryable } from '../pricing/pricing';
 import { changedRows } from '../query';
@@ -9,7 +9,7 @@ import type { egressFreezeEntity } from './entities';
 /** What may leave the service: limits in US dollars, a second person above a sum, and a switch that stops it. Asked
  *  when money is taken out of a balance, and again by the signer. */
 
-export type EgressKind = AdmissionName;
+export type AdmittedKind = AdmissionName;
 /** What stands for every currency in `egress_freeze`. */
 export const everyCurrency = '*';
 /** The scope of limits on all merchants together. */
@@ -28,8 +28,8 @@ export const scopesOf = (merchantId: string): ReadonlyArray<{ scope: string; id:
 export async function limitsByScope(
   db: Queryable,
   scopes: readonly string[],
-): Promise<ReadonlyMap<string, EgressLimits>> {
-  const rows = await db.query<Array<EgressLimits & { scope: string }>>(
+): Promise<ReadonlyMap<string, OutboundLimits>> {
+  const rows = await db.query<Array<OutboundLimits & { scope: string }>>(
     `SELECT l.scope, trim_scale(min(l.daily_usd))::text AS "dailyUsd", min(l.hourly_count)::int AS "hourlyCount",
             trim_scale(min(l.approval_usd))::text AS "approvalUsd"
        FROM egress_limit l
@@ -41,14 +41,14 @@ export async function limitsByScope(
   return new Map(rows.map(({ scope, ...limits }) => [scope, limits]));
 }
 
-export const limitsOf = async (db: Queryable, scope: string): Promise<EgressLimits> =>
+export const limitsOf = async (db: Queryable, scope: string): Promise<OutboundLimits> =>
   (await limitsByScope(db, [scope])).get(scope) ?? noLimits;
 
 /** Sets the limits of a scope. Tighter ones count at once, looser ones after `delayHours`. */
 export async function setLimits(
   tx: Queryable,
   scope: string,
-  limits: EgressLimits,
+  limits: OutboundLimits,
   by: string,
   delayHours: number,
 ): Promise<void> {
@@ -59,7 +59,7 @@ export async function setLimits(
   );
 }
 
-export type NewestLimits = EgressLimits & Readonly<{ activeAt: Date; createdAt: Date }>;
+export type NewestLimits = OutboundLimits & Readonly<{ activeAt: Date; createdAt: Date }>;
 
 /** The newest limits of a scope and when they count, also where older ones are still in the way. */
 export async function newestLimits(db: Queryable, scope: string): Promise<NewestLimits | null> {
@@ -95,7 +95,7 @@ export const lockLimits = (tx: EntityManager, ...merchantIds: readonly string[])
   ]);
 
 /** What was counted when money was taken out of a balance. */
-export type AdmissionKey = Readonly<{ kind: EgressKind; ref: string }>;
+export type AdmissionKey = Readonly<{ kind: AdmittedKind; ref: string }>;
 export type AdmissionRow = AdmissionKey & Readonly<{ merchant_id: string; usd: string; is_signed: boolean }>;
 
 /** Those of these that were admitted and not given back. */
@@ -128,7 +128,7 @@ export const countAsSigned = (tx: EntityManager, keys: readonly AdmissionKey[]):
     [keys.map(({ kind }) => kind), keys.map(({ ref }) => ref)],
   );
 
-export const hasLimit = (limits: EgressLimits): boolean =>
+export const hasLimit = (limits: OutboundLimits): boolean =>
   limits.dailyUsd !== null || limits.hourlyCount !== null || limits.approvalUsd !== null;
 
 export type FreezeRow = Readonly<RowOf<typeof egressFreezeEntity>>;
