@@ -7,14 +7,14 @@ import { networkOf, assetOf } from '../domain/chains/assets';
 import { feeJournal } from '../domain/ledger/ledger';
 import { fromUnits } from '../domain/money';
 import { kindOf } from './kinds';
-import { lockPurpose } from './kinds/purposes';
+import { lockObligation } from './kinds/obligations';
 import { openIncident } from '../db/incidents';
 
 /** Books an intent at its end, as its kind says: the fee of a reverted or a replacing
  *  transaction as cost, a success by the kind, and
  *  then the row that had it sent. Safe to repeat: journals have one key each. */
 export async function bookIntent(tx: EntityManager, intentId: string): Promise<{ status: IntentRow['status'] }> {
-  const purpose = await lockPurpose(tx, intentId);
+  const obligation = await lockObligation(tx, intentId);
   const intent = await lockIntent(tx, intentId);
   const mined = (await attemptsOf(tx, intentId)).find((attempt) => attempt.status === 'final');
   if (!mined) return { status: intent.status };
@@ -24,7 +24,7 @@ export async function bookIntent(tx: EntityManager, intentId: string): Promise<{
   if (mined.success) await kindOf(intent).book?.(tx, { intent, mined, paid });
   else await bookReverted(tx, intent, mined, paid);
   await tx.query('UPDATE intent SET booked = true, updated_at = now() WHERE id = $1', [intentId]);
-  await purpose?.ended(mined);
+  await obligation?.ended(mined);
   await failPoint('finish.beforeCommit');
   return { status: intent.status };
 }

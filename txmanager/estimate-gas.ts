@@ -16,7 +16,7 @@ import { kinds } from '../domain/txmanager/kinds';
 import type { IntentOwner } from '../domain/workflow-ids';
 import { chargeGas, unpaidGas } from './charge-gas';
 import { kindOf } from './kinds';
-import { lockPurpose } from './kinds/purposes';
+import { lockObligation } from './kinds/obligations';
 import { lookAgainInMs } from './plan-outgoing';
 import { takeOverAtOnce } from './take-over';
 import { leaveHeldUpGas } from './leave-wallet';
@@ -165,7 +165,7 @@ async function ask(deps: GasDeps, intent: IntentRow): Promise<GasAnswer> {
 const noteAnswer = (deps: GasDeps, asked: IntentRow, answer: GasAnswer): Promise<End> =>
   deps.db.transaction(async (tx): Promise<End> => {
     // In the order of the locks: its row, then the intent.
-    await lockPurpose(tx, asked.id);
+    await lockObligation(tx, asked.id);
     const [intent] = await tx.query<IntentRow[]>(
       `SELECT * FROM intent WHERE id = $1 AND status = 'planned' AND outputs = $2::jsonb FOR UPDATE`,
       [asked.id, JSON.stringify(asked.outputs)],

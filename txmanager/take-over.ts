@@ -5,8 +5,8 @@ import type { IntentOwner } from '../domain/workflow-ids';
 import { receiverOf } from '../domain/chains/tags';
 import { leavingKinds } from '../domain/txmanager/kinds';
 import { outgoingKinds } from './kinds';
-import { lockPurpose } from './kinds/purposes';
-import type { Purpose } from './purpose';
+import { lockObligation } from './kinds/obligations';
+import type { Obligation } from './obligation';
 
 /** Rows take over what was signed for them in the time that a recovery has lost: nothing is signed for them twice, and
  *  what has left is booked by them. What allowed it then is not asked again. */
@@ -41,22 +41,22 @@ export async function takeOverSweeps(tx: EntityManager, paymentId: string): Prom
 async function takeOver(tx: EntityManager, lost: Lost, paymentId: string | null): Promise<string | null> {
   for (const { id, booked, kind, twin, outputs } of lost) {
     // In the order of the locks: its row, then the intent.
-    if (twin) await lockPurpose(tx, twin);
+    if (twin) await lockObligation(tx, twin);
     if (booked) await reverse(tx, `lost/${id}`);
     const own = await giveLost(tx, id, paymentId);
     if (own === null) return 'what was signed for it before the recovery spends deposits that are not in the chain yet';
-    const purpose = await lockPurpose(tx, own);
-    if (purpose) refuseOther(purpose, kind, outputs);
-    if (purpose && !purpose.isUnderWay) await purpose.stored();
+    const obligation = await lockObligation(tx, own);
+    if (obligation) refuseOther(obligation, kind, outputs);
+    if (obligation && !obligation.isUnderWay) await obligation.stored();
     await outgoingKinds.find((one) => one.kind === kind)?.takenOver?.(tx, own);
   }
   return null;
 }
 
 /** A refund may have been claimed again meanwhile, for another address. */
-function refuseOther(purpose: Purpose, kind: string, outputs: Lost[number]['outputs']): void {
+function refuseOther(obligation: Obligation, kind: string, outputs: Lost[number]['outputs']): void {
   if (!leavingKinds().some((one) => one === kind)) return;
-  const other = purpose.outputs.find(
+  const other = obligation.outputs.find(
     ({ address, tag, units }, n) =>
       outputs[n]?.address !== address || outputs[n].tag !== tag || outputs[n].units !== units,
   );

@@ -1,7 +1,7 @@
 /** @jest-environment node */
 import { mayCost, maySign, movablePart, type SignFacts } from '../../txmanager/sign/policy';
 import { outputsOf } from '../../txmanager/kinds/payout-line';
-import type { InsideFacts, RowFacts } from '../../txmanager/purpose';
+import type { InsideFacts, RowFacts } from '../../txmanager/obligation';
 import type { IntentRow, ShareRow } from '../../db/txmanager/intents';
 import { register, tagChain } from '../chain/registering';
 
@@ -37,7 +37,7 @@ const payout: SignFacts = {
   isSigned: false,
   isLost: false,
   batch: null,
-  purpose: { currency: 'ETH', outputs: [{ address: '0xaway', units: '5' }], held: null, isUnderWay: false, row },
+  obligation: { currency: 'ETH', outputs: [{ address: '0xaway', units: '5' }], held: null, isUnderWay: false, row },
   inside: null,
   unlisted: [],
   admission: 'used',
@@ -66,7 +66,7 @@ const sweep: SignFacts = {
     deposit_ids: ['7'],
     payment_id: 'payment',
   },
-  purpose: null,
+  obligation: null,
   inside: sweptTo('0xsettle'),
   deposits: [deposit],
   own: [{ address: '0xd', role: 'deposit', merchantId: 'shop' }],
@@ -75,7 +75,7 @@ const sweep: SignFacts = {
 const refund: SignFacts = {
   ...payout,
   intent: { ...intent, kind: 'refund', from_address: '0xd', deposit_ids: ['7'] },
-  purpose: { ...payout.purpose!, held: { depositIds: ['7'], merchantId: 'shop' } },
+  obligation: { ...payout.obligation!, held: { depositIds: ['7'], merchantId: 'shop' } },
   deposits: [{ ...deposit, allocation: 'refunded' }],
   own: [{ address: '0xd', role: 'deposit', merchantId: 'shop' }],
 };
@@ -106,10 +106,10 @@ const batch: SignFacts = {
   own: [...sweep.own, { address: '0xgas', role: 'gas', merchantId: null }],
 };
 const bump = { round: 'again', isSigned: true, intent: { ...intent, status: 'sent' } } as const;
-const underWay = { ...payout.purpose!, isUnderWay: true };
+const underWay = { ...payout.obligation!, isUnderWay: true };
 const frozen = [{ currency: 'ETH', reason: 'a test' }];
 const rowWith = (patch: Partial<RowFacts>, of = payout): Partial<SignFacts> => ({
-  purpose: { ...of.purpose!, row: { ...row, ...patch } },
+  obligation: { ...of.obligation!, row: { ...row, ...patch } },
 });
 const twoPeople = (askedBy: string | null, by: string | null): Partial<SignFacts> =>
   rowWith({ approval: { isGiven: true, needsSecond: true, askedBy, by } });
@@ -157,7 +157,7 @@ it.each<Case>([
   ['not from the treasury', payout, at({ from_address: '0xd' }), wrong('does not hold this money')],
   ['from a gas wallet', payout, { own: [{ ...payout.own[0]!, role: 'gas' }] }, wrong('does not hold this money')],
   ['an address in another form', payout, { malformed: ['0xAway'] }, wrong('not in the form')],
-  ['a payment without a row', payout, { purpose: null }, wrong('may not send')],
+  ['a payment without a row', payout, { obligation: null }, wrong('may not send')],
   ['taken off the whitelist', payout, { unlisted: ['line-1'] }, expect.objectContaining({ unlisted: ['line-1'] })],
   ['on its way already', payout, rowWith({ state: 'other', says: 'it is processing' }), wrong('is processing')],
   ['not approved', payout, rowWith({ approval: { ...row.approval!, isGiven: false } }), wrong('not approved')],
@@ -169,7 +169,7 @@ it.each<Case>([
   ['nothing wants it', payout, { fault: 'nothing wants it' }, wrong('nothing wants it')],
   ['nothing wants it, signed before', payout, { fault: 'nothing wants it', isSigned: true }, wrong('nothing wants')],
   ['signed before a recovery', payout, { isLost: true }, waits('before the recovery')],
-  ['signed before a recovery, another price', payout, { ...bump, isLost: true, purpose: underWay }, sign],
+  ['signed before a recovery, another price', payout, { ...bump, isLost: true, obligation: underWay }, sign],
   ['not admitted', payout, { admission: 'none' }, wrong('Nobody has admitted')],
   ['limits not asked', payout, { admission: 'open' }, { state: 'ask', facts: 'admission' }],
   ['over a limit', payout, { admission: { over: 'the daily limit' } }, waits('the daily limit')],
@@ -188,10 +188,10 @@ it.each<Case>([
   [
     'A9: held, signed for other deposits',
     payout,
-    { ...bump, round: 'anew', purpose: underWay, hold: 'x' },
+    { ...bump, round: 'anew', obligation: underWay, hold: 'x' },
     waits('held'),
   ],
-  ['A9: held, another price', payout, { ...bump, purpose: underWay, hold: 'fraud' }, sign],
+  ['A9: held, another price', payout, { ...bump, obligation: underWay, hold: 'fraud' }, sign],
   ['another asset frozen', payout, { freezes: [{ currency: 'BTC', reason: 'a test' }] }, sign],
   ['frozen, to ourselves', sweep, { freezes: frozen, own: [{ ...sweep.own[0]!, address: '0xsettle' }] }, sign],
   [
@@ -229,10 +229,10 @@ it.each<Case>([
   ['batch of foreign deposits', batch, { batch: { ...batch.batch!, deposits: 1 } }, wrong('deposits')],
   ['batch from no gas wallet', batch, { own: sweep.own }, wrong('sender')],
   ['batch of a payment', batch, { batch: { ...batch.batch!, planned: sweep.intent } }, wrong('kind')],
-  ['bump', payout, { ...bump, purpose: underWay }, sign],
+  ['bump', payout, { ...bump, obligation: underWay }, sign],
   ['bump of what has ended', payout, bump, wrong('not under way')],
-  ['bump while its asset is frozen', payout, { ...bump, purpose: underWay, freezes: frozen }, sign],
-  ['void, and frozen', payout, { ...bump, round: 'anew', purpose: underWay, freezes: frozen }, waits('frozen')],
+  ['bump while its asset is frozen', payout, { ...bump, obligation: underWay, freezes: frozen }, sign],
+  ['void, and frozen', payout, { ...bump, round: 'anew', obligation: underWay, freezes: frozen }, waits('frozen')],
   [
     'bump of a frozen wallet',
     sweep,
@@ -277,11 +277,11 @@ describe('destination tags', () => {
   const tagged: SignFacts = {
     ...payout,
     intent: { ...intent, network: 'tagchain', currency: 'TAG', outputs: [output] },
-    purpose: { ...payout.purpose!, currency: 'TAG', outputs: [output] },
+    obligation: { ...payout.obligation!, currency: 'TAG', outputs: [output] },
   };
   const both = (outputs: SignFacts['intent']['outputs']): Partial<SignFacts> => ({
     intent: { ...tagged.intent, outputs },
-    purpose: { ...tagged.purpose!, outputs: outputs as NonNullable<SignFacts['purpose']>['outputs'] },
+    obligation: { ...tagged.obligation!, outputs: outputs as NonNullable<SignFacts['obligation']>['outputs'] },
   });
   const swept: SignFacts = {
     ...sweep,

@@ -78,7 +78,7 @@ it.each([
   [`CASE $1 WHEN 'sweep' THEN true`, 'sweep'],
   [`const some = ['refund', 'withdrawal', 'leg'];`, 'refund'],
   [`kind: 'refund'\n  | 'withdrawal'`, 'refund'],
-  [`{\n  refund: refundPurpose,\n  fund: swapPurpose,\n}`, 'refund'],
+  [`{\n  refund: refundObligation,\n  fund: swapObligation,\n}`, 'refund'],
 ])('finds %s', (text, kind) => {
   expect(placesIn('a.ts', text).map((place) => place.kind)).toContain(kind);
 });

@@ -3,8 +3,8 @@ import { ensureMined, minedOf, reverse } from '../../db/ledger/ledger';
 import { assetOf, baseUnits } from '../../domain/chains/assets';
 import { kinds, type Kind, type KindFacts } from '../../domain/txmanager/kinds';
 import { outgoingKinds } from '../../txmanager/kinds';
-import { openIntents, purposesByRef, summaryAs, type OutgoingKind } from '../../txmanager/kinds/kind';
-import type { Purpose, ServedIntent } from '../../txmanager/purpose';
+import { openIntents, obligationsByRef, summaryAs, type OutgoingKind } from '../../txmanager/kinds/kind';
+import type { Obligation, ServedIntent } from '../../txmanager/obligation';
 import { needsOwnModules } from '../own-modules';
 import { ownerWorkflows, workflowIds, type OwnerKind, type RowWorkflow } from '../../domain/workflow-ids';
 
@@ -32,19 +32,19 @@ export const grantOwner = (id: string) => ({ kind: ownerKind as 'withdrawal', id
 const setStatus = (tx: EntityManager, id: string, status: string, txId: string | null = null): Promise<unknown> =>
   tx.query('UPDATE grant_order SET status = $2, tx_id = coalesce($3, tx_id) WHERE id = $1', [id, status, txId]);
 
-async function grantPurposes(
+async function grantObligations(
   tx: EntityManager,
   intents: readonly ServedIntent[],
-): Promise<ReadonlyMap<string, Purpose>> {
+): Promise<ReadonlyMap<string, Obligation>> {
   const rows = await tx.query<GrantRow[]>(
     `SELECT id, merchant_id, currency, trim_scale(net_amount)::text AS net_amount, address, status
        FROM grant_order WHERE id = ANY($1) ORDER BY id FOR UPDATE`,
     [intents.map((intent) => intent.ref)],
   );
-  return purposesByRef(intents, rows, (row) => purposeOf(tx, row));
+  return obligationsByRef(intents, rows, (row) => obligationOf(tx, row));
 }
 
-function purposeOf(tx: EntityManager, row: GrantRow): Purpose {
+function obligationOf(tx: EntityManager, row: GrantRow): Obligation {
   const { id, currency, address, status } = row;
   return {
     currency,
@@ -90,7 +90,7 @@ const grant: OutgoingKind = {
   kind: 'grant' as Kind,
   summary: summaryAs('Grant'),
   owner: ownerKind,
-  purpose: grantPurposes,
+  obligation: grantObligations,
   reopen: reopenGrants,
   unbook: (tx, { intentId }) =>
     tx

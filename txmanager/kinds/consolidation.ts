@@ -9,7 +9,7 @@ import { feeJournal } from '../../domain/ledger/ledger';
 import type { Source } from '../../domain/treasury/treasury';
 import { gasWalletFor } from '../gas-wallet';
 import { limitsFor, feeLimits } from '../../domain/txmanager/fee-limits';
-import type { ServedIntent, Purpose } from '../purpose';
+import type { ServedIntent, Obligation } from '../obligation';
 import { workflowIds } from '../../domain/workflow-ids';
 import { summaryAs, type OutgoingKind } from './kind';
 
@@ -17,7 +17,7 @@ export const consolidation: OutgoingKind = {
   kind: 'consolidate',
   summary: summaryAs('Move'),
   owner: 'consolidate',
-  purpose: consolidationPurposes,
+  obligation: consolidationObligations,
   unbook: (tx, mined) => reverse(tx, `fee/${mined.txId}`),
   openRows: [
     {
@@ -89,21 +89,21 @@ export const requestConsolidation = (tx: EntityManager, ref: string, currency: s
     attributes: { Currency: currency, Network: networkOf(currency).id, summary: `${currency} to a hot wallet` },
   });
 /** Moves between our own addresses: nothing leaves. */
-async function consolidationPurposes(
+async function consolidationObligations(
   tx: EntityManager,
   intents: readonly ServedIntent[],
-): Promise<ReadonlyMap<string, Purpose>> {
+): Promise<ReadonlyMap<string, Obligation>> {
   const rows = await tx.query<Array<Pick<IntentRow, 'id' | 'currency' | 'status'>>>(
     'SELECT id, currency, status FROM intent WHERE id = ANY($1::bigint[])',
     [intents.map((intent) => intent.id)],
   );
-  return new Map(rows.map((row) => [row.id, purposeOf(tx, row)]));
+  return new Map(rows.map((row) => [row.id, obligationOf(tx, row)]));
 }
 
-function purposeOf(
+function obligationOf(
   tx: EntityManager,
   { id, currency, status }: Pick<IntentRow, 'id' | 'currency' | 'status'>,
-): Purpose {
+): Obligation {
   const { native } = networkOf(currency);
   return {
     currency,

@@ -14,7 +14,7 @@ export const gasTopUp: OutgoingKind = {
   summary: async (tx, intent) =>
     transferText('Gas top-up', intent) + (intent.payment_id === null ? '' : await invoicesOf(tx, intent)),
   owner: null,
-  purpose: null,
+  obligation: null,
   inside: (_tx, intents) =>
     Promise.resolve(
       new Map(

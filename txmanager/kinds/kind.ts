@@ -6,7 +6,7 @@ import { assetOf, type NetworkId } from '../../domain/chains/assets';
 import { fromUnits } from '../../domain/money';
 import type { Kind } from '../../domain/txmanager/kinds';
 import type { Asked } from '../charge-gas';
-import type { Purpose, ReadInside, ReadPurposes, ServedIntent } from '../purpose';
+import type { Obligation, ReadInside, ReadObligations, ServedIntent } from '../obligation';
 import type { OwnerKind, RowWorkflow } from '../../domain/workflow-ids';
 
 /** An intent whose transaction is final and successful. `paid`: what the chain took for it. */
@@ -21,14 +21,14 @@ export type OutgoingKind = Readonly<{
   kind: Kind;
   /** What workflows and operators read of an intent. */
   summary: (tx: EntityManager, intent: IntentRow) => Promise<string>;
-  /** The kind of owner that an intent must have, whose id is the intent's ref; null: its purpose checks the owner. */
+  /** The kind of owner that an intent must have, whose id is the intent's ref; null: the obligation checks it. */
   owner: OwnerKind | null;
   /** The row that has it sent, which says what the signer may sign and books the end; null: the money stays on our
    *  own addresses, or goes to the address that its payment names. */
-  purpose: ReadPurposes | null;
-  /** What the signer asks of a kind without a purpose. Where it is absent too, nothing is signed. */
+  obligation: ReadObligations | null;
+  /** What the signer asks of a kind without an obligation. Where it is absent too, nothing is signed. */
   inside?: ReadInside;
-  /** Books a success of what has no purpose. Safe to repeat. */
+  /** Books a success of what has no obligation. Safe to repeat. */
   book?: (tx: EntityManager, booking: Booking) => Promise<unknown>;
   /** Does the gas wallet pay the fee? Else the address that the money comes from. */
   isGasPaid?: (intent: IntentRow) => boolean;
@@ -38,7 +38,7 @@ export type OutgoingKind = Readonly<{
   /** What a merchant asked for from his balance and nothing is signed of yet: the gas of its recipient is his. Null
    *  where there is no such thing. */
   asked?: (tx: EntityManager, intent: IntentRow) => Promise<Asked | null>;
-  /** A node has taken its transaction: what a purpose does not say of its own row. Safe to repeat. */
+  /** A node has taken its transaction: what an obligation does not say of its own row. Safe to repeat. */
   taken?: (tx: EntityManager, intent: IntentRow, txId: string) => Promise<unknown>;
   /** Ids of the payout lines that it pays, for the record of signatures. */
   lines?: (tx: EntityManager, intentId: string) => Promise<string[]>;
@@ -74,18 +74,18 @@ export const summaryAs =
   (_tx, intent) =>
     Promise.resolve(transferText(what, intent));
 
-/** The purposes of intents whose refs are the ids of their rows. */
-export function purposesByRef<Row extends Readonly<{ id: string }>>(
+/** The obligations of intents whose refs are the ids of their rows. */
+export function obligationsByRef<Row extends Readonly<{ id: string }>>(
   intents: readonly ServedIntent[],
   rows: readonly Row[],
-  purposeOf: (row: Row) => Purpose | null,
-): ReadonlyMap<string, Purpose> {
+  obligationOf: (row: Row) => Obligation | null,
+): ReadonlyMap<string, Obligation> {
   const byId = new Map(rows.map((row) => [row.id, row]));
   return new Map(
     intents.flatMap(({ id, ref }) => {
       const row = byId.get(ref);
-      const purpose = row && purposeOf(row);
-      return purpose ? [[id, purpose] as const] : [];
+      const obligation = row && obligationOf(row);
+      return obligation ? [[id, obligation] as const] : [];
     }),
   );
 }

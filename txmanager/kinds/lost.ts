@@ -13,7 +13,7 @@ export const lost: OutgoingKind = {
   kind: 'lost',
   summary: summaryAs('Lost by a recovery'),
   owner: null,
-  purpose: null,
+  obligation: null,
   book: bookLost,
   unbook: (tx, mined) => reverse(tx, `lost/${mined.intentId}`),
   openRows: [],

@@ -13,7 +13,7 @@ import {
 } from '../../db/payouts/payouts';
 import { refreshBatch } from '../../commands/payouts/refresh';
 import { reopenLegs } from '../../commands/payouts/reopen';
-import type { Purpose, RowFacts, ServedIntent } from '../purpose';
+import type { Obligation, RowFacts, ServedIntent } from '../obligation';
 import { openIntents, summaryAs, type OutgoingKind } from './kind';
 import { bookLegs, failUnlisted, isOpen, refuseLegs } from './payout-line-end';
 
@@ -21,7 +21,7 @@ export const payoutLine: OutgoingKind = {
   kind: 'leg',
   summary: summaryAs('Payout'),
   owner: null,
-  purpose: linePurposes,
+  obligation: lineObligations,
   refused: async (tx, intent, message) => {
     const batch = (await lockBatch(tx, intent.owner_id))!;
     const legs = (await legsOf(tx, batch.id, ['pending'])).filter((leg) => leg.intent_id === intent.id);
@@ -67,10 +67,10 @@ async function linesOf(tx: EntityManager, intentId: string): Promise<string[]> {
 
 /** The payments that intents make, as the signer sees them: what their rows say, to addresses that are still on the
  *  whitelist. Locks the batches. Where one is `stored` or `ended` the caller refreshes the batch. */
-async function linePurposes(
+async function lineObligations(
   tx: EntityManager,
   intents: readonly ServedIntent[],
-): Promise<ReadonlyMap<string, Purpose>> {
+): Promise<ReadonlyMap<string, Obligation>> {
   const owned = intents.filter((intent) => intent.owner_kind === 'payout-batch');
   const batches = await lockBatches(tx, [...new Set(owned.map((intent) => intent.owner_id))]);
   const lines = Map.groupBy(
@@ -85,12 +85,12 @@ async function linePurposes(
   return new Map(
     owned.flatMap(({ id, owner_id: batchId }) => {
       const legs = lines.get(`${batchId} ${id}`);
-      return legs ? [[id, purposeOf(tx, byId.get(batchId)!, legs)] as const] : [];
+      return legs ? [[id, obligationOf(tx, byId.get(batchId)!, legs)] as const] : [];
     }),
   );
 }
 
-function purposeOf(tx: EntityManager, batch: BatchRow, legs: readonly LegRow[]): Purpose {
+function obligationOf(tx: EntityManager, batch: BatchRow, legs: readonly LegRow[]): Obligation {
   return {
     currency: legs[0]!.currency,
     merchantId: batch.merchant_id,
@@ -119,7 +119,7 @@ function purposeOf(tx: EntityManager, batch: BatchRow, legs: readonly LegRow[]):
 /** Exactly what these payments are to be given, in the order of the rows. */
 export const outputsOf = (
   legs: ReadonlyArray<Pick<LegRow, 'currency' | 'net_amount' | 'address' | 'destination_tag'>>,
-): Purpose['outputs'] => legs.map((leg) => ({ ...destinationOf(leg), units: unitsOf(leg).toString() }));
+): Obligation['outputs'] => legs.map((leg) => ({ ...destinationOf(leg), units: unitsOf(leg).toString() }));
 
 function rowOf(batch: BatchRow, legs: readonly LegRow[]): RowFacts {
   const name = `Payout ${batch.id}`;

@@ -23,18 +23,18 @@ import { gasFor, sweepWork } from '../../domain/chains/costs';
 import { destinationOf, type Destination } from '../../domain/chains/tags';
 import { feeLimits, limitsFor } from '../../domain/txmanager/fee-limits';
 import { planOutgoing } from '../plan-outgoing';
-import type { ServedIntent, Purpose } from '../purpose';
+import type { ServedIntent, Obligation } from '../obligation';
 import { reopenRefunds } from '../../commands/refunds/reopen';
 import { chargeRevert } from '../charge-revert';
 import { gasWalletFor } from '../gas-wallet';
 import { failureOf } from './failure';
-import { openIntents, purposesByRef, summaryAs, type OutgoingKind } from './kind';
+import { openIntents, obligationsByRef, summaryAs, type OutgoingKind } from './kind';
 
 export const refund: OutgoingKind = {
   kind: 'refund',
   summary: summaryAs('Refund'),
   owner: 'refund',
-  purpose: refundPurposes,
+  obligation: refundObligations,
   refused: async (tx, intent, message) => {
     const row = await lockRefund(tx, intent.ref);
     if (row?.status !== 'pending') return;
@@ -69,18 +69,18 @@ const receiverOf = ({ address, destination_tag }: RefundRow): Destination =>
 
 /** Refunds as the signer sees them: what their rows say, once somebody has let them go. Locks the payments, then the
  *  refunds. */
-async function refundPurposes(
+async function refundObligations(
   tx: EntityManager,
   intents: readonly ServedIntent[],
-): Promise<ReadonlyMap<string, Purpose>> {
+): Promise<ReadonlyMap<string, Obligation>> {
   const rows = await lockRefundsWithPayments(
     tx,
     intents.map((intent) => intent.ref),
   );
-  return purposesByRef(intents, rows, (row) => (row.address === null ? null : purposeOf(tx, row)));
+  return obligationsByRef(intents, rows, (row) => (row.address === null ? null : obligationOf(tx, row)));
 }
 
-const purposeOf = (tx: EntityManager, refund: RefundRow): Purpose => ({
+const obligationOf = (tx: EntityManager, refund: RefundRow): Obligation => ({
   currency: refund.currency,
   merchantId: refund.merchant_id,
   outputs: [{ ...receiverOf(refund), units: baseUnits(refund.currency, refund.net_amount).toString() }],

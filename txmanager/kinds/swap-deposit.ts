@@ -6,14 +6,14 @@ import { assetOf } from '../../domain/chains/assets';
 import { fundConversionJournal } from '../../domain/ledger/ledger';
 import { toUnits, fit } from '../../domain/money';
 import type { ConversionRow } from '../../domain/conversions/conversion';
-import type { Purpose, RowFacts, ServedIntent } from '../purpose';
-import { openIntents, purposesByRef, summaryAs, type OutgoingKind } from './kind';
+import type { Obligation, RowFacts, ServedIntent } from '../obligation';
+import { openIntents, obligationsByRef, summaryAs, type OutgoingKind } from './kind';
 
 export const swapDeposit: OutgoingKind = {
   kind: 'fund',
   summary: summaryAs('Deposit at the swap provider'),
   owner: 'conversion',
-  purpose: swapPurposes,
+  obligation: swapObligations,
   openRows: [
     {
       workflow: 'conversion',
@@ -27,22 +27,22 @@ export const swapDeposit: OutgoingKind = {
 };
 
 /** Our deposits at the provider: to the order's address, of the order's amount, while it waits for it. */
-async function swapPurposes(
+async function swapObligations(
   tx: EntityManager,
   intents: readonly ServedIntent[],
-): Promise<ReadonlyMap<string, Purpose>> {
+): Promise<ReadonlyMap<string, Obligation>> {
   const ids = intents.map((intent) => intent.ref);
   const conversions = await lockConversions(tx, ids);
   const orders = await ordersOf(tx, ids);
-  return purposesByRef(intents, conversions, (conversion) => {
+  return obligationsByRef(intents, conversions, (conversion) => {
     const order = orders.find((one) => one.conversion_id === conversion.id);
-    return order?.deposit_address ? purposeOf(tx, conversion, order, order.deposit_address) : null;
+    return order?.deposit_address ? obligationOf(tx, conversion, order, order.deposit_address) : null;
   });
 }
 
 type Order = Awaited<ReturnType<typeof ordersOf>>[number];
 
-function purposeOf(tx: EntityManager, conversion: ConversionRow, order: Order, address: string): Purpose {
+function obligationOf(tx: EntityManager, conversion: ConversionRow, order: Order, address: string): Obligation {
   const { id, from_currency: currency, status } = conversion;
   const { decimals } = assetOf(currency);
   return {

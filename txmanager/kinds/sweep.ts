@@ -2,7 +2,7 @@ import type { EntityManager } from 'typeorm';
 import { disband } from '../../db/sweeps/sweeps';
 import type { IntentRow } from '../../db/txmanager/intents';
 import { sweptPayments } from '../../db/txmanager/sign-facts';
-import type { InsideFacts } from '../purpose';
+import type { InsideFacts } from '../obligation';
 import { invoicesOf } from './invoices';
 import { transferText, type OutgoingKind } from './kind';
 import { bookSweep, isTokenBatch, unbookSweep } from './sweep-end';
@@ -12,7 +12,7 @@ export const sweep: OutgoingKind = {
   kind: 'sweep',
   summary: async (tx, intent) => transferText('Sweep', intent) + (await invoicesOf(tx, intent)),
   owner: null,
-  purpose: null,
+  obligation: null,
   inside: sweepFacts,
   book: bookSweep,
   isGasPaid: isTokenBatch,

@@ -15,17 +15,17 @@ import { baseUnits } from '../../domain/chains/assets';
 import { destinationOf } from '../../domain/chains/tags';
 import { captureJournal } from '../../domain/ledger/ledger';
 import type { WithdrawalRow } from '../../domain/withdrawals/withdrawal';
-import type { ServedIntent, Purpose } from '../purpose';
+import type { ServedIntent, Obligation } from '../obligation';
 import { reopenWithdrawals } from '../../commands/withdrawals/reopen';
 import { chargeRevert } from '../charge-revert';
 import { failureOf } from './failure';
-import { openIntents, purposesByRef, summaryAs, type OutgoingKind } from './kind';
+import { openIntents, obligationsByRef, summaryAs, type OutgoingKind } from './kind';
 
 export const withdrawal: OutgoingKind = {
   kind: 'withdrawal',
   summary: summaryAs('Withdrawal'),
   owner: 'withdrawal',
-  purpose: withdrawalPurposes,
+  obligation: withdrawalObligations,
   refused: async (tx, intent, message) => {
     const row = await lockWithdrawal(tx, intent.ref);
     if (row?.status === 'pending') await failWithdrawal(tx, row, message);
@@ -50,18 +50,18 @@ export const withdrawal: OutgoingKind = {
 
 export const unlisted = 'Its address was taken off the whitelist before it was sent';
 
-async function withdrawalPurposes(
+async function withdrawalObligations(
   tx: EntityManager,
   intents: readonly ServedIntent[],
-): Promise<ReadonlyMap<string, Purpose>> {
+): Promise<ReadonlyMap<string, Obligation>> {
   const rows = await lockWithdrawals(
     tx,
     intents.map((intent) => intent.ref),
   );
-  return purposesByRef(intents, rows, (row) => purposeOf(tx, row));
+  return obligationsByRef(intents, rows, (row) => obligationOf(tx, row));
 }
 
-const purposeOf = (tx: EntityManager, row: WithdrawalRow): Purpose => ({
+const obligationOf = (tx: EntityManager, row: WithdrawalRow): Obligation => ({
   currency: row.currency,
   merchantId: row.merchant_id,
   outputs: [{ ...destinationOf(row), units: baseUnits(row.currency, row.net_amount).toString() }],

@@ -4,7 +4,7 @@ import { failPoint } from '../../db/fail-point';
 import { attemptsOf, setIntentStatus, type AttemptRow, type IntentRow } from '../../db/txmanager/intents';
 import { isOfMany, isTopUp, topUpKinds } from '../../domain/txmanager/kinds';
 import { kindOf } from '../kinds';
-import { lockPurpose } from '../kinds/purposes';
+import { lockObligation } from '../kinds/obligations';
 import { resolveConflict } from './conflict';
 import { blockMsOf, type Sender } from './sender';
 import { transactionIds } from './sent-line';
@@ -83,7 +83,7 @@ export async function sendIntent(sender: Sender, intentId: string): Promise<Sent
 /** A node has it: so say its rows, and that of what it is for. */
 async function noteTaken({ db, log }: Sender, intent: IntentRow, newest: AttemptRow): Promise<void> {
   await db.transaction(async (tx) => {
-    const purpose = await lockPurpose(tx, intent.id);
+    const obligation = await lockObligation(tx, intent.id);
     await tx.query(
       `UPDATE attempt SET status = 'sent', sent_at = coalesce(sent_at, now()), missing_at_height = NULL WHERE id = $1
           AND status IN ('stored', 'sent')`,
@@ -91,7 +91,7 @@ async function noteTaken({ db, log }: Sender, intent: IntentRow, newest: Attempt
     );
     await setIntentStatus(tx, intent.id, 'sent', ['planned', 'stored']);
     await kindOf(intent).taken?.(tx, intent, newest.tx_id);
-    await purpose?.sent(newest.tx_id);
+    await obligation?.sent(newest.tx_id);
   });
   const { kind, network, owner_kind, owner_id } = intent;
   const ids = transactionIds(network, { kind: owner_kind, id: owner_id }, newest);

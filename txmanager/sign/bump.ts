@@ -23,7 +23,7 @@ export async function signBump(
   seenAttempts: number,
 ): Promise<Signed> {
   const asked = await lockAsked(tx, [intentId], 'next');
-  const { planned, purpose, fault, attempts } = asked[0]!;
+  const { planned, obligation, fault, attempts } = asked[0]!;
   const last = attempts.at(-1);
   if (fault !== null) throw refusal({ code: 'INTENT_MISMATCH', reason: fault });
   if (!last || attempts.length > seenAttempts || isMined(attempts)) return { state: 'stored' };
@@ -53,7 +53,7 @@ export async function signBump(
         price: bumped,
         n: last.n + 1,
         nonce: last.nonce!,
-        isOutgoing: purpose !== null,
+        isOutgoing: obligation !== null,
         own,
       });
 }

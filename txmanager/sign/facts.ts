@@ -19,8 +19,8 @@ import {
   type WalletRow,
 } from '../../db/txmanager/sign-facts';
 import { unlistedAmong } from '../../db/wallets/whitelist';
-import { insideOf, lockPurposes, type Served } from '../kinds/purposes';
-import type { InsideFacts } from '../purpose';
+import { insideOf, lockObligations, type Served } from '../kinds/obligations';
+import type { InsideFacts } from '../obligation';
 import { isDerived } from './derived';
 import { maySign, movablePart, type BatchFacts, type SignFacts, type SignVerdict } from './policy';
 import { codecOf, networkKind, type Signer } from './signer';
@@ -37,7 +37,7 @@ export type Asked = Served & Readonly<{ planned: IntentRow; attempts: readonly A
 
 /** Locks intents, with their rows before them. */
 export async function lockAsked(tx: EntityManager, ids: readonly string[], asking: Asking): Promise<Asked[]> {
-  const served = await lockPurposes(tx, ids);
+  const served = await lockObligations(tx, ids);
   const intents = await lockIntents(tx, ids);
   // That there is one is all that a first signature asks.
   const found = asking === 'first' ? [] : await attemptsOfAll(tx, ids);
@@ -87,7 +87,7 @@ async function readFacts(signer: Signer, tx: EntityManager, asked: readonly Aske
   const intents = asked.map(({ planned }) => planned);
   const deposits = await depositsAmong(tx, intents);
   const inside = await insideOf(tx, intents);
-  const rows = asking === 'first' ? asked.flatMap(({ purpose }) => (purpose ? [purpose.row] : [])) : [];
+  const rows = asking === 'first' ? asked.flatMap(({ obligation }) => (obligation ? [obligation.row] : [])) : [];
   const payees = rows.flatMap((row) => row.payees);
   const unlisted = new Set((await unlistedAmong(tx, payees)).map((payee) => payee.id));
   const owners = new Map(asked.map((one) => [one.planned.id, ownersOf(one, inside.get(one.planned.id))]));
@@ -104,7 +104,7 @@ async function readFacts(signer: Signer, tx: EntityManager, asked: readonly Aske
   const counted = new Map(rows.flatMap(({ admission }) => (admission ? [[admission.ref, admission]] : [])));
   const admissions = counted.size ? await admissionsOf(tx, [...counted.values()]) : [];
   const loaded = asked.map((one): Loaded => {
-    const { planned, purpose, fault } = one;
+    const { planned, obligation, fault } = one;
     const of = moved(planned);
     const facts: SignFacts = {
       round: roundOf(one, asking),
@@ -113,10 +113,10 @@ async function readFacts(signer: Signer, tx: EntityManager, asked: readonly Aske
       isSigned: reads.signed.includes(planned.id),
       isLost: asking === 'first' && reads.lost.includes(planned.id),
       batch: of.batch,
-      purpose,
+      obligation,
       inside: inside.get(planned.id) ?? null,
-      unlisted: purpose?.row.payees.map(({ id }) => id).filter((id) => unlisted.has(id)) ?? [],
-      admission: admissionIn(admissions, purpose),
+      unlisted: obligation?.row.payees.map(({ id }) => id).filter((id) => unlisted.has(id)) ?? [],
+      admission: admissionIn(admissions, obligation),
       deposits: of.deposits,
       own: of.own,
       forged: of.forged,
@@ -138,9 +138,9 @@ const roundOf = ({ planned, attempts }: Asked, asking: Asking): SignFacts['round
 };
 
 /** Whose money an intent moves. */
-const ownersOf = ({ purpose, planned }: Asked, inside: InsideFacts | undefined): readonly string[] => {
-  const ofRow = purpose ? purpose.merchantId : planned.merchant_id;
-  return (purpose ? null : inside?.merchantIds) ?? (ofRow === null ? [] : [ofRow]);
+const ownersOf = ({ obligation, planned }: Asked, inside: InsideFacts | undefined): readonly string[] => {
+  const ofRow = obligation ? obligation.merchantId : planned.merchant_id;
+  return (obligation ? null : inside?.merchantIds) ?? (ofRow === null ? [] : [ofRow]);
 };
 
 const firstHold = (holds: ReadonlyMap<string, string>, owners: readonly string[]): string | null =>
@@ -154,8 +154,8 @@ const malformedOf = (signer: Signer, intent: Pick<IntentRow, 'network' | 'output
 const isOf = (admission: AdmissionRow, key: AdmissionKey): boolean =>
   admission.kind === key.kind && admission.ref === key.ref;
 
-function admissionIn(admissions: readonly AdmissionRow[], purpose: Asked['purpose']): SignFacts['admission'] {
-  const key = purpose?.row.admission;
+function admissionIn(admissions: readonly AdmissionRow[], obligation: Asked['obligation']): SignFacts['admission'] {
+  const key = obligation?.row.admission;
   const found = key && admissions.find((one) => isOf(one, key));
   return !found ? 'none' : found.is_signed ? 'used' : 'open';
 }
@@ -238,11 +238,11 @@ async function batchesAmong(
 /** Asks the limits for those that nothing else is against: each row once, however many intents pay it. */
 async function askLimits(tx: EntityManager, { loaded, admissions }: Read): Promise<Loaded[]> {
   const asking = loaded.filter(({ facts }) => isAsking(facts, 'admission'));
-  const open = admissions.filter((one) => asking.some(({ purpose }) => isOf(one, purpose!.row.admission!)));
+  const open = admissions.filter((one) => asking.some(({ obligation }) => isOf(one, obligation!.row.admission!)));
   if (!open.length) return loaded;
   const reasons = await useAdmissions(tx, open);
   return loaded.map((one) => {
-    const n = asking.includes(one) ? open.findIndex((row) => isOf(row, one.purpose!.row.admission!)) : -1;
+    const n = asking.includes(one) ? open.findIndex((row) => isOf(row, one.obligation!.row.admission!)) : -1;
     if (n < 0) return one;
     const over = reasons[n] ?? null;
     return { ...one, facts: { ...one.facts, admission: over === null ? 'used' : { over } } };

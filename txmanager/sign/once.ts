@@ -42,14 +42,14 @@ const causeOf: Readonly<Partial<Record<string, WaitCause>>> = {
 async function signIn(signer: Signer, tx: EntityManager, intentId: string): Promise<Signed> {
   const asked = await lockAsked(tx, [intentId], 'first');
   const [answer] = await verdictsOn(signer, tx, asked, 'first');
-  const { planned, purpose, facts, verdict, intent, wallet, price: today } = answer!;
+  const { planned, obligation, facts, verdict, intent, wallet, price: today } = answer!;
   if (verdict.state === 'refused') throw refusal(verdict);
   if (verdict.state === 'waiting') {
     const { reason, cause } = verdict;
     return facts.isLost ? wait(tx, planned, reason, cause) : refuse(tx, planned, reason, cause);
   }
   // At once: an address may be listed again before anybody looks.
-  if (verdict.state === 'dropped' && verdict.unlisted) await purpose?.unlisted?.(verdict.unlisted);
+  if (verdict.state === 'dropped' && verdict.unlisted) await obligation?.unlisted?.(verdict.unlisted);
   if (verdict.state !== 'sign') return answerOf(verdict);
   const price = capped(intent, priced(intent.network, today!));
   const { own } = facts;
@@ -60,9 +60,9 @@ async function signIn(signer: Signer, tx: EntityManager, intentId: string): Prom
       ? await signUtxo(signer, tx, intent, { unitPrice: price.unitPrice, n: 1, own })
       : facts.batch !== null
         ? await signTokens(signer, tx, intent, { price, n: 1, nonce, own })
-        : await signAccount(signer, tx, intent, { price, n: 1, nonce, isOutgoing: purpose !== null, own });
+        : await signAccount(signer, tx, intent, { price, n: 1, nonce, isOutgoing: obligation !== null, own });
   if (signed.state === 'waiting') return refuse(tx, planned, signed.reason ?? '', signed.cause ?? 'funds');
-  if (signed.state === 'stored') await purpose?.stored();
+  if (signed.state === 'stored') await obligation?.stored();
   if (signed.state === 'stored' && !isUtxo) await useNonce(tx, intent.network, intent.from_address);
   await failPoint('sign.beforeCommit');
   return signed;

@@ -171,7 +171,7 @@ type Payable = Readonly<{ intent: IntentRow; legId: string }> &
 function payableOf(due: readonly Answer[], now: Price, held: bigint): Payable[] {
   const found: Payable[] = [];
   let left = held;
-  for (const { planned: intent, purpose } of due) {
+  for (const { planned: intent, obligation } of due) {
     // The verdicts are on each by itself: one wallet pays what is of its currency.
     if (intent.currency !== due[0]!.planned.currency) continue;
     const price = capped(intent, now);
@@ -191,7 +191,7 @@ function payableOf(due: readonly Answer[], now: Price, held: bigint): Payable[] 
     if (cost.state === 'short') break;
     left -= neededUnits;
     // A transfer of an account pays one line.
-    const legId = purpose!.row.payees[0]!.id;
+    const legId = obligation!.row.payees[0]!.id;
     found.push({ intent, legId, outputs: [{ ...receiver, units }], price, feeUnits });
   }
   return found;

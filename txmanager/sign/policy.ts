@@ -9,7 +9,7 @@ import { signedBefore } from '../../db/recovery/lost';
 import { everyCurrency } from '../../db/limits/outbound';
 import type { IntentRow, ShareRow } from '../../db/txmanager/intents';
 import { compare, fit } from '../../domain/money';
-import type { InsideFacts, Purpose } from '../purpose';
+import type { InsideFacts, Obligation } from '../obligation';
 import type { Price } from './price';
 import { networkKind } from './signer';
 
@@ -55,7 +55,7 @@ export type SignFacts = Readonly<{
   isLost: boolean;
   batch: BatchFacts | null;
   /** What its row says, where it has one. */
-  purpose: Pick<Purpose, 'currency' | 'outputs' | 'held' | 'isUnderWay' | 'row'> | null;
+  obligation: Pick<Obligation, 'currency' | 'outputs' | 'held' | 'isUnderWay' | 'row'> | null;
   /** What its kind says, where it has no row. */
   inside: InsideFacts | null;
   /** Payees of its row that are not on the whitelist now. */
@@ -117,7 +117,7 @@ const rules: readonly Rule[] = [
   notHeld,
   tagged,
   destinations,
-  asItsPurpose,
+  asItsObligation,
   rowAllows,
   stillListed,
   withinLimits,
@@ -244,12 +244,12 @@ function batchAsItsShares(facts: SignFacts): SignVerdict | null {
 }
 
 /** What it moves is in the chain, and in the bucket of the ledger that it is moved from. */
-function depositsInPlace({ round, intent, batch, purpose, inside, deposits }: SignFacts): SignVerdict | null {
+function depositsInPlace({ round, intent, batch, obligation, inside, deposits }: SignFacts): SignVerdict | null {
   const needsDeposits = round === 'again' ? batch !== null : inside?.movesDeposits;
   const isEmpty = needsDeposits && !intent.deposit_ids.length;
   if (isEmpty) return waiting('none of its deposits is in the chain', 'network');
   if (round === 'again') return null;
-  const buckets = !purpose ? ['unsettled'] : purpose.held ? ['refunded'] : ['own', 'capital'];
+  const buckets = !obligation ? ['unsettled'] : obligation.held ? ['refunded'] : ['own', 'capital'];
   const gone = deposits.find(
     (deposit) => deposit.status !== 'confirmed' || !buckets.includes(deposit.allocation ?? ''),
   );
@@ -289,12 +289,12 @@ function tagged(facts: SignFacts): SignVerdict | null {
   return null;
 }
 
-/** What has no row goes where its kind says; for what leaves, see `asItsPurpose`. */
+/** What has no row goes where its kind says; for what leaves, see `asItsObligation`. */
 function destinations(facts: SignFacts): SignVerdict | null {
-  const { intent, purpose, inside, malformed } = facts;
+  const { intent, obligation, inside, malformed } = facts;
   const [odd] = malformed;
   if (odd !== undefined) return mismatch(`${odd} is not in the form that ${intent.network} stores`);
-  if (purpose) return null;
+  if (obligation) return null;
   const isAllowed = (address: string): boolean => {
     const role = roleOf(facts, address);
     return inside?.addresses.includes(address) || (role !== null && inside?.roles.includes(role)) || false;
@@ -305,23 +305,23 @@ function destinations(facts: SignFacts): SignVerdict | null {
 
 /** What leaves is what its row says; what else it pays goes to the treasury, and all of it comes from there, or from
  *  the deposit addresses that it is sent back from. Anything else was written by somebody else. */
-function asItsPurpose(facts: SignFacts): SignVerdict | null {
-  const { intent, purpose, deposits, own } = facts;
-  if (!purpose) return null;
+function asItsObligation(facts: SignFacts): SignVerdict | null {
+  const { intent, obligation, deposits, own } = facts;
+  if (!obligation) return null;
   const wrong = (what: string): SignVerdict =>
     mismatch(`Intent ${intent.id} and ${intent.kind} ${intent.ref} differ: ${what}`);
-  if (intent.currency !== purpose.currency || intent.network !== assetOf(purpose.currency).network)
+  if (intent.currency !== obligation.currency || intent.network !== assetOf(obligation.currency).network)
     return wrong('currency');
-  for (const [index, wanted] of purpose.outputs.entries()) {
+  for (const [index, wanted] of obligation.outputs.entries()) {
     const output = intent.outputs[index];
     if (output?.address !== wanted.address || output.units !== wanted.units) return wrong('address or amount');
     if (output.tag !== wanted.tag) return wrong('destination tag');
   }
-  const extras = intent.outputs.slice(purpose.outputs.length);
-  if (extras.some(({ address }) => purpose.held || roleOf(facts, address) !== 'treasury'))
+  const extras = intent.outputs.slice(obligation.outputs.length);
+  if (extras.some(({ address }) => obligation.held || roleOf(facts, address) !== 'treasury'))
     return wrong('another output');
   const sources = new Set([intent.from_address, ...deposits.map((deposit) => deposit.address)]);
-  const { held } = purpose;
+  const { held } = obligation;
   if (held && (sources.size > 1 || !isSame(intent.deposit_ids, held.depositIds))) return wrong('deposits');
   const isHeldBy = (merchantId: string): boolean =>
     deposits.length > 0 && deposits.every(({ merchant_id }) => merchant_id === merchantId);
@@ -335,10 +335,11 @@ function asItsPurpose(facts: SignFacts): SignVerdict | null {
 }
 
 /** Its row asks for it, and is let go by whom it must be. */
-function rowAllows({ round, intent, purpose }: SignFacts): SignVerdict | null {
-  if (!purpose) return null;
-  if (round !== 'first') return purpose.isUnderWay ? null : mismatch(`${intent.kind} ${intent.ref} is not under way`);
-  const { name, state, says, approval } = purpose.row;
+function rowAllows({ round, intent, obligation }: SignFacts): SignVerdict | null {
+  if (!obligation) return null;
+  if (round !== 'first')
+    return obligation.isUnderWay ? null : mismatch(`${intent.kind} ${intent.ref} is not under way`);
+  const { name, state, says, approval } = obligation.row;
   if (state === 'early') return waiting(says, 'limit');
   if (state === 'ended') return { state: 'dropped', reason: says };
   if (state === 'other') return mismatch(says);
@@ -356,8 +357,8 @@ function stillListed({ round, unlisted }: SignFacts): SignVerdict | null {
 }
 
 /** Its row is within the limits of now, which are asked once. */
-function withinLimits({ round, purpose, admission }: SignFacts): SignVerdict | null {
-  const counted = purpose?.row.admission;
+function withinLimits({ round, obligation, admission }: SignFacts): SignVerdict | null {
+  const counted = obligation?.row.admission;
   if (round !== 'first' || !counted) return null;
   if (admission === 'none') return mismatch(`Nobody has admitted ${counted.kind} ${counted.ref}`);
   if (admission === 'open') return { state: 'ask', facts: 'admission' };

@@ -1,15 +1,15 @@
 import type { EntityManager } from 'typeorm';
 import type { IntentRow } from '../../db/txmanager/intents';
 import { DomainError } from '../../domain/errors';
-import type { InsideFacts, Purpose, ServedIntent } from '../purpose';
+import type { InsideFacts, Obligation, ServedIntent } from '../obligation';
 import { outgoingKinds } from './index';
 import type { OutgoingKind } from './kind';
 
-/** `purpose` null: it stays inside. `fault`: it says that it leaves, and no row of its workflow has it sent. */
-export type Served = Readonly<{ purpose: Purpose | null; fault: string | null }>;
+/** `obligation` null: it stays inside. `fault`: it says that it leaves, and no row of its workflow has it sent. */
+export type Served = Readonly<{ obligation: Obligation | null; fault: string | null }>;
 
-/** The purposes of intents, locked before the intents themselves, kind by kind. */
-export async function lockPurposes(
+/** The obligations of intents, locked before the intents themselves, kind by kind. */
+export async function lockObligations(
   tx: EntityManager,
   intentIds: readonly string[],
 ): Promise<ReadonlyMap<string, Served>> {
@@ -18,7 +18,7 @@ export async function lockPurposes(
     [intentIds],
   );
   const served = new Map<string, Served>(
-    intents.map(({ id, kind }) => [id, { purpose: null, fault: `Intent ${id}: there is no kind ${kind}` }]),
+    intents.map(({ id, kind }) => [id, { obligation: null, fault: `Intent ${id}: there is no kind ${kind}` }]),
   );
   for (const kind of outgoingKinds) {
     const some = intents.filter((intent) => intent.kind === kind.kind);
@@ -30,26 +30,26 @@ export async function lockPurposes(
 
 async function servedBy(
   tx: EntityManager,
-  { purpose: read, owner }: OutgoingKind,
+  { obligation: read, owner }: OutgoingKind,
   intents: readonly ServedIntent[],
 ): Promise<Array<[id: string, served: Served]>> {
-  if (!read) return intents.map(({ id }) => [id, { purpose: null, fault: null }]);
+  if (!read) return intents.map(({ id }) => [id, { obligation: null, fault: null }]);
   const isOwned = (one: ServedIntent): boolean => !owner || (one.owner_kind === owner && one.owner_id === one.ref);
-  const purposes = await read(tx, intents.filter(isOwned));
+  const obligations = await read(tx, intents.filter(isOwned));
   return intents.map(({ id, kind, ref }) => {
-    const purpose = purposes.get(id) ?? null;
-    return [id, { purpose, fault: purpose ? null : `Intent ${id}: nothing wants ${kind} ${ref}` }];
+    const obligation = obligations.get(id) ?? null;
+    return [id, { obligation, fault: obligation ? null : `Intent ${id}: nothing wants ${kind} ${ref}` }];
   });
 }
 
-/** The purpose of one intent; null for what stays inside. Throws INTENT_MISMATCH where it has a fault. */
-export async function lockPurpose(tx: EntityManager, intentId: string): Promise<Purpose | null> {
-  const { purpose, fault } = (await lockPurposes(tx, [intentId])).get(intentId)!;
+/** The obligation of one intent; null for what stays inside. Throws INTENT_MISMATCH where it has a fault. */
+export async function lockObligation(tx: EntityManager, intentId: string): Promise<Obligation | null> {
+  const { obligation, fault } = (await lockObligations(tx, [intentId])).get(intentId)!;
   if (fault !== null) throw new DomainError('INTENT_MISMATCH', fault);
-  return purpose;
+  return obligation;
 }
 
-/** What kinds without a purpose say of these intents, by intent. */
+/** What kinds without an obligation say of these intents, by intent. */
 export async function insideOf(
   tx: EntityManager,
   intents: readonly IntentRow[],

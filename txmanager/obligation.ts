@@ -31,7 +31,7 @@ export type RowFacts = Readonly<{
 
 /** What an outgoing intent is for: the row of the business that has it sent, locked. The signer signs what the row
  *  says, whatever the intent says; the row follows its transaction. */
-export type Purpose = Readonly<{
+export type Obligation = Readonly<{
   currency: string;
   /** Whose money it is; null: the platform's own. */
   merchantId: string | null;
@@ -54,10 +54,10 @@ export type Purpose = Readonly<{
 export type ServedIntent = Pick<IntentRow, 'id' | 'kind' | 'ref' | 'owner_kind' | 'owner_id'>;
 /** Locks what these intents of one kind are for, in a fixed number of statements: by intent, without those that
  *  nothing has sent. Lock order: payment, row, intent, limits, wallet, balances. */
-export type ReadPurposes = (
+export type ReadObligations = (
   tx: EntityManager,
   intents: readonly ServedIntent[],
-) => Promise<ReadonlyMap<string, Purpose>>;
+) => Promise<ReadonlyMap<string, Obligation>>;
 
 /** Of what has no row: whose money an intent moves, and where it may go. */
 export type InsideFacts = Readonly<{
