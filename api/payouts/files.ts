@@ -31,34 +31,54 @@ export const payoutTemplate = route({
   }),
 });
 
-/** The rows of a file whose first line names its columns. Throws CSV_INVALID, which says where. */
+type Line = Readonly<{ record: readonly string[]; info: Readonly<{ lines: number }> }>;
+
+/** The rows of a file whose first line names its columns. A row with a cell too many comes with what is no amount, so
+ *  that it is named with all others that are wrong: `0,5` for an amount makes such a row. Missing cells come empty.
+ *  Throws CSV_INVALID, which says where. */
 function readRows(text: string): PayoutRow[] {
-  const wrong = (what: string): DomainError => new DomainError('CSV_INVALID', what);
-  let lines: Array<{ record: Record<string, string>; info: { lines: number } }>;
-  try {
-    lines = parse(text, {
-      bom: true,
-      trim: true,
-      skip_empty_lines: true,
-      info: true,
-      max_record_size: 2000,
-      to: maxPayoutRows + 1,
-      columns: (head: string[]) =>
-        head.map((name) => rowHead.find((one) => one.toLowerCase() === name.toLowerCase()) ?? null),
-    });
-  } catch (error) {
-    throw wrong(`Not a CSV file: ${(error as Error).message}`);
-  }
+  const [head, ...lines] = readLines(text);
+  if (!head || !lines.length) return [];
   if (lines.length > maxPayoutRows) throw wrong(`More than ${maxPayoutRows} rows`);
+  const names = head.record.map((name) => rowHead.find((one) => one.toLowerCase() === name.toLowerCase()));
+  const [currencyAt, addressAt, amountAt, tagAt] = rowHead.map((name) => names.indexOf(name)) as [
+    number,
+    number,
+    number,
+    number,
+  ];
+  if (currencyAt < 0 || addressAt < 0 || amountAt < 0)
+    throw wrong(`Line ${head.info.lines}: the columns currency, address and amount are needed`);
+  if (rowHead.some((name) => names.indexOf(name) !== names.lastIndexOf(name)))
+    throw wrong(`Line ${head.info.lines}: a column is there twice`);
   return lines.map(({ record, info }) => {
-    const { currency, address, amount, destinationTag } = record;
-    if (currency === undefined || address === undefined || amount === undefined)
-      throw wrong(`Line ${info.lines}: the columns currency, address and amount are needed`);
-    const cells = [currency, address, amount, destinationTag ?? ''];
+    const [currency = '', address = ''] = [record[currencyAt], record[addressAt]];
+    // With a cell too much nobody knows where it came from: what begins with the amount is no amount.
+    const amount = record.length > names.length ? record.slice(amountAt).join(',') : (record[amountAt] ?? '');
+    const destinationTag = record[tagAt] ?? '';
+    const cells = [currency, address, amount, destinationTag];
     if (cells.some((cell) => cell.length > 200 || /[\u0000-\u001f]/.test(cell)))
       throw wrong(`Line ${info.lines}: a cell is too long or holds control characters`);
     return { currency, address, amount, ...(destinationTag ? { destinationTag } : {}) };
   });
+}
+
+const wrong = (what: string): DomainError => new DomainError('CSV_INVALID', what);
+
+function readLines(text: string): readonly Line[] {
+  try {
+    return parse(text, {
+      bom: true,
+      trim: true,
+      skip_empty_lines: true,
+      info: true,
+      relax_column_count: true,
+      max_record_size: 2000,
+      to: maxPayoutRows + 2, // its head, and one too many
+    }) as unknown as readonly Line[];
+  } catch (error) {
+    throw wrong(`Not a CSV file: ${(error as Error).message}`);
+  }
 }
 
 export const importPayouts = route({
@@ -67,7 +87,8 @@ export const importPayouts = route({
   path: '/api/v1/mass-payouts/import',
   summary: 'Read rows from a file',
   description:
-    'Takes what a spreadsheet saves as CSV, with the columns of the template, and answers rows as validate takes them.',
+    'Takes what a spreadsheet saves as CSV, with the columns of the template, and answers rows as validate takes ' +
+    'them. A row with a cell too many comes as one that validate refuses, and missing cells come empty.',
   tag,
   envelope: 'A',
   text: 'text/csv',

@@ -440,7 +440,7 @@ describe('files', () => {
 
   it.each<[string, string, string]>([
     ['a column is missing', 'currency,address\nETH,0x1\n', 'currency, address and amount'],
-    ['a line is short', `currency,address,amount\nETH,0x1\n`, 'Not a CSV file'],
+    ['a column is there twice', 'currency,address,amount,Amount\nETH,0x1,1,2\n', 'there twice'],
     ['a quote stays open', 'currency,address,amount\n"ETH,0x1,5\n', 'Not a CSV file'],
     ['there are too many', `currency,address,amount\n${'ETH,0x1,5\n'.repeat(501)}`, 'More than 500'],
     ['a cell holds control characters', 'currency,address,amount\nETH,0x1,"5\n6"\n', 'control characters'],
@@ -448,6 +448,15 @@ describe('files', () => {
     const answer = await send(text);
     expect(codeOf(answer)).toEqual([400, 'CSV_INVALID']);
     expect(answer.body.error.message).toContain(reason);
+  });
+
+  it('name a row with a cell too many or too few with others, and take no part of an amount', async () => {
+    const text = `currency,address,amount,note\nETH,${known},1,5,x\nETH,${known},0.5,y\nETH,${known}\nETH,foo,0.1,z\n`;
+    const { rows } = (await send(text)).body.data;
+    expect(rows).toEqual([eth('1,5,x'), eth('0.5'), eth(''), { currency: 'ETH', address: 'foo', amount: '0.1' }]);
+    const { data } = (await ann.post(`${path}/validate`, { rows })).body;
+    const wrong = data.rows.map((one: { error?: string }) => one.error !== undefined);
+    expect([data.canSubmit, wrong]).toEqual([false, [true, false, true, true]]);
   });
 
   it('of another kind or size are refused', async () => {

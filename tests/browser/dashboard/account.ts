@@ -205,6 +205,13 @@ export const accounts = (opened: () => Dashboard): void =>
       await page.keyboard.press('Enter');
       await ann.title('Payments');
       expect(page.url()).toBe(`${dashboardUrl}/payments?search=nothing+like+it`);
+      const search = page.locator('input[type=search]').first();
+      await search.fill('another');
+      await ann.press('Find');
+      await page.waitForURL(/search=another/);
+      await page.goBack();
+      const follows = async () => (await search.inputValue()) === 'nothing like it';
+      await dashboard.world.until('the field follows the address', follows);
       await ann.goTo('/');
       await page.getByRole('heading', { name: 'Needs attention' }).waitFor();
       await page.getByRole('button', { name: '30 days' }).click();

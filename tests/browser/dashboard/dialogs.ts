@@ -29,6 +29,7 @@ export const dialogs = (opened: () => Dashboard): void =>
         await ann.press(button);
         await inspect(ann, picture);
         await leave();
+        expect(await ann.page.evaluate('document.activeElement.textContent')).toBe(button);
       }
     }, 60_000);
 

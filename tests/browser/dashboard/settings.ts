@@ -139,6 +139,7 @@ export const settingsPage = (opened: () => Dashboard): void =>
       await page.getByRole('button', { name: 'Confirm', exact: true }).dblclick();
       const shown = ann.dialog('Your new secret');
       expect(await shown.locator('[dir=ltr]').textContent()).toMatch(/^whsec_/);
+      await shown.getByText('The old secret signs until').waitFor();
       await inspect(ann, 'settings-secret');
       await page.getByLabel('I have kept it in a safe place.').check();
       await ann.press('Continue');

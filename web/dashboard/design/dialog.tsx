@@ -1,8 +1,8 @@
-import { useEffect, useId, useRef, type ReactNode } from 'react';
+import { useId, useLayoutEffect, useRef, type ReactNode } from 'react';
 import css from './design.module.css';
 
 /** The browser's own dialog: it keeps the focus, closes on Escape and locks what is behind it without a style of its
- *  own. */
+ *  own. It is closed while it is on the page yet: only then the focus goes back to where it was. */
 export function Dialog({
   title,
   onClose,
@@ -10,7 +10,7 @@ export function Dialog({
 }: Readonly<{ title: string; onClose: () => void; children: ReactNode }>) {
   const dialog = useRef<HTMLDialogElement>(null);
   const id = useId();
-  useEffect(() => {
+  useLayoutEffect(() => {
     const shown = dialog.current!;
     if (!shown.open) shown.showModal();
     return () => shown.close();

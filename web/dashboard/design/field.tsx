@@ -1,4 +1,5 @@
 import { useId, type InputHTMLAttributes, type ReactNode, type Ref, type TextareaHTMLAttributes } from 'react';
+import { turning } from '../../../domain/text';
 import css from './design.module.css';
 
 type InputProps = Omit<InputHTMLAttributes<HTMLInputElement>, 'id' | 'className'> & { ref?: Ref<HTMLInputElement> };
@@ -64,7 +65,7 @@ export function TextArea(
   );
 }
 
-/** A choice of one among several. */
+/** A choice of one among several. A name among them may not turn around what stands beside it, say the address that gets money. */
 export function Choice<Value extends string>(
   props: Readonly<{
     label: string;
@@ -83,7 +84,7 @@ export function Choice<Value extends string>(
       <select id={id} className={css.input} value={value} onChange={(event) => onChange(event.target.value as Value)}>
         {options.map(([option, text]) => (
           <option key={option} value={option}>
-            {text}
+            {text.replace(turning, '\ufffd')}
           </option>
         ))}
       </select>

@@ -74,7 +74,7 @@ export function PaymentsPage() {
       <SectionTabs label={t.payments.sectionPages} pages={me ? paymentPagesFor(me) : []} names={t.payments.sections} />
       <ErrorNotice error={file.error} />
       <StatusTabs filter={filter} isLive={isLive} />
-      <PaymentFilters filter={filter} />
+      <PaymentFilters key={JSON.stringify(typedOf(filter))} filter={filter} />
       <section className={css.card} aria-label={t.payments.title}>
         {list.isError && <ErrorNotice error={list.error} onRetry={() => void list.refetch()} />}
         {list.isPending && <Skeleton lines={6} />}

@@ -61,7 +61,7 @@ function Change(props: Readonly<{ change: Extract<Item, { kind: 'change' }>; exp
         {change.from === change.to && <span>{t.timeline.updated}</span>}
         <span className={css.soft}>{t.timeline.causes[change.cause] ?? change.cause}</span>
       </span>
-      {change.by && <span className={css.anywhere}>{t.timeline.by(change.by)}</span>}
+      {change.by && <span className={css.anywhere}>{t.timeline.by(t.timeline.roles[change.by] ?? change.by)}</span>}
       {change.reason && <span className={css.anywhere}>{t.timeline.reason(change.reason)}</span>}
       {change.rate && (
         <span>

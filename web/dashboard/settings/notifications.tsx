@@ -8,6 +8,7 @@ import { Button } from '../design/button';
 import { ConfirmDialog } from '../design/confirm';
 import css from '../design/design.module.css';
 import { Area } from '../design/field';
+import { Moment } from '../design/moment';
 import { SecretOnce } from '../design/once';
 import { useStepUp } from '../step-up/step-up';
 import { useTexts } from '../texts/texts';
@@ -67,12 +68,12 @@ export function IpnSecret({ me }: Readonly<{ me: Me }>) {
   const words = useSettingTexts().secret;
   const confirm = useStepUp();
   const [isAsking, setAsking] = useState(false);
-  const [made, setMade] = useState<string | null>(null);
+  const [made, setMade] = useState<{ secret: string; previousValidUntil: string } | null>(null);
   const rotate = async (): Promise<boolean> => {
     const rotated = await confirm('ipn_secret', (body) =>
       payload(client.POST('/api/v1/settings/ipn-secret/rotate', { body })),
     );
-    if (rotated) setMade(rotated.value.secret);
+    if (rotated) setMade(rotated.value);
     return rotated !== null;
   };
   return (
@@ -97,7 +98,11 @@ export function IpnSecret({ me }: Readonly<{ me: Me }>) {
         />
       )}
       {made !== null && (
-        <SecretOnce title={words.fresh} label={words.label} secret={made} onDone={() => setMade(null)} />
+        <SecretOnce title={words.fresh} label={words.label} secret={made.secret} onDone={() => setMade(null)}>
+          <p>
+            {words.overlap} <Moment at={made.previousValidUntil} />
+          </p>
+        </SecretOnce>
       )}
     </section>
   );

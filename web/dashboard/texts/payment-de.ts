@@ -30,6 +30,7 @@ export const timeline: Texts['timeline'] = {
   updated: 'aktualisiert',
   reason: (reason) => `Grund: ${reason}`,
   by: (name) => `Von ${name}`,
+  roles: { payer: 'der Person, die zahlt', merchant: 'dem Team', credit: 'dem Dienst' },
   rate: 'Kurs:',
   delivered: 'Zugestellt',
   notDelivered: 'Nicht zugestellt',

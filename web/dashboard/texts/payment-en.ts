@@ -28,6 +28,7 @@ export const timeline = {
   updated: 'updated',
   reason: (reason: string) => `Reason: ${reason}`,
   by: (name: string) => `By ${name}`,
+  roles: { payer: 'the payer', merchant: 'the team', credit: 'the service' } as Readonly<Record<string, string>>,
   rate: 'Rate:',
   delivered: 'Delivered',
   notDelivered: 'Not delivered',

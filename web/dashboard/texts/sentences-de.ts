@@ -102,6 +102,7 @@ const patterns: ReadonlyArray<readonly [pattern: RegExp, german: string]> = [
     /^Line (.*): the columns currency, address and amount are needed$/,
     'Zeile $1: Die Spalten currency, address und amount werden gebraucht.',
   ],
+  [/^Line (.*): a column is there twice$/, 'Zeile $1: Eine Spalte gibt es zweimal.'],
   [
     /^Line (.*): a cell is too long or holds control characters$/,
     'Zeile $1: Eine Zelle ist zu lang oder enthält Steuerzeichen.',

@@ -114,7 +114,7 @@ export const de: DeveloperTexts = {
     send: 'Senden',
     tested: 'Das Testereignis ist unterwegs',
     rotate: 'Geheimnis ersetzen',
-    rotateWhy: 'Das alte Geheimnis signiert noch 24 Stunden mit, damit Ihr Server ohne Lücke wechseln kann.',
+    rotateWhy: 'Das jetzige Geheimnis signiert noch 24 Stunden mit. Ein noch älteres endet sofort.',
     overlap: 'Das alte Geheimnis signiert bis',
     replay: 'Ereignisse wiederholen',
     replayWhy: 'Sendet die Ereignisse eines Zeitraums, auch zugestellte, mit denselben Kennungen.',

@@ -105,7 +105,7 @@ export const en = {
     send: 'Send',
     tested: 'Test event on its way',
     rotate: 'Replace the secret',
-    rotateWhy: 'The old secret signs too for another 24 hours, so that your server can change over without a gap.',
+    rotateWhy: 'The secret of now signs too for another 24 hours. One from before it ends at once.',
     overlap: 'The old secret signs until',
     replay: 'Replay events',
     replayWhy: 'Sends the events of a span of time, delivered ones too, with the same ids.',

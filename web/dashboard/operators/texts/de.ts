@@ -37,7 +37,7 @@ export const de: OperatorTexts = {
       withdrawal: 'Auszahlung',
       refund: 'Erstattung',
       conversion: 'Umtausch',
-      payout: 'Sammelauszahlung',
+      payout: 'Sammelzahlung',
     },
     facts: {
       status: 'Status',

@@ -6,7 +6,7 @@ export const de: typeof en = {
   label: 'Seite, Aktion oder Suchtext für Zahlungen',
   list: 'Was passt',
   newPayment: 'Zahlung anlegen',
-  newPayout: 'Neue Sammelauszahlung',
+  newPayout: 'Neue Sammelzahlung',
   newWidget: 'Neues Widget',
   search: (text) => `Zahlungen nach „${text}“ durchsuchen`,
   none: 'Nichts passt.',

@@ -6,8 +6,9 @@ export const de: SettingTexts = {
   saveOf: (title) => `Speichern: ${title}`,
   unchanged: 'Es ist noch nichts geändert.',
   refused: 'Der Server nimmt diesen Wert nicht an.',
-  onLimits: 'Wie viel höchstens gesendet wird und wann eine zweite Person entscheidet, steht auf der Seite der Limits.',
-  limits: 'Zu den Limits',
+  onLimits:
+    'Wie viel höchstens gesendet wird und wann eine zweite Person entscheidet, steht auf der Seite der Grenzen.',
+  limits: 'Zu den Grenzen',
   prices: {
     title: 'Gebühr und Zeit',
     feeBearer: 'Wer die Gebühr zahlt',
@@ -55,7 +56,8 @@ export const de: SettingTexts = {
     title: 'Geheimnis der Zahlungsbenachrichtigungen',
     why: 'Es signiert die Aufrufe der Adresse, die eine Zahlung nennt. Es wird einmal gezeigt: wenn es erstellt wird.',
     rotate: 'Neues Geheimnis erstellen',
-    sure: 'Das alte Geheimnis signiert noch 24 Stunden mit, damit Ihr Server ohne Lücke wechseln kann.',
+    sure: 'Das jetzige Geheimnis signiert noch 24 Stunden mit. Ein noch älteres endet sofort.',
+    overlap: 'Das alte Geheimnis signiert bis',
     fresh: 'Ihr neues Geheimnis',
     label: 'Geheimnis',
   },

@@ -1,0 +1,3 @@
+/** Characters that turn around what stands beside them: embeddings, overrides and isolates of Unicode's bidirectional
+ *  algorithm (UAX 9). In a name they can make another address, or another file, of what is read beside it. */
+export const turning = /[\u202a-\u202e\u2066-\u2069]/g;
