@@ -1,5 +1,6 @@
 import { createTransport } from 'nodemailer';
 import type { Config } from '../../domain/config';
+import { unturned } from '../../domain/text';
 
 /** Sends one mail over SMTP; rejects where the server does not take it. */
 export type Mailer = Readonly<{
@@ -10,7 +11,7 @@ export type Mailer = Readonly<{
 }>;
 
 /** A mailer for SMTP_URL. The id of a mail is the same on every attempt, so that servers can tell a repeat. Mails of a
- *  test instance say so in their subject. */
+ *  test instance say so in their subject. No name turns around what is written beside it. */
 export function createMailer(config: Pick<Config, 'SMTP_URL' | 'MAIL_FROM' | 'DASHBOARD_URL' | 'MODE'>): Mailer {
   const transport = createTransport({
     url: config.SMTP_URL,
@@ -30,8 +31,8 @@ export function createMailer(config: Pick<Config, 'SMTP_URL' | 'MAIL_FROM' | 'DA
         messageId: `<${id}@${host}>`,
         from: config.MAIL_FROM,
         to,
-        subject: `${of}${subject}`,
-        text,
+        subject: `${of}${unturned(subject)}`,
+        text: unturned(text),
       });
     },
     async verify() {

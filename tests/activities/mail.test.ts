@@ -65,6 +65,18 @@ it('sends what waits, once, and keeps no text of it', async () => {
   expect(await waitingMail(db, config.SECRETS_KEY, id)).toBeNull();
 });
 
+it('lets no name turn around what is written beside it', async () => {
+  const mail = {
+    to: 'dora@example.com',
+    subject: 'Books \u202egnp.exe invites you',
+    text: 'As \u2066dora@example.com\n',
+  };
+  await mailer.send({ id: 'x', ...mail });
+  expect(await caught('dora@example.com')).toMatchObject([
+    { subject: 'Books \ufffdgnp.exe invites you', text: 'As \ufffddora@example.com\n' },
+  ]);
+});
+
 it('says in the subject that it is of a test instance', async () => {
   const id = await queue('cora@example.com');
   const ofTest = createMailer({ ...config, MODE: 'test' });

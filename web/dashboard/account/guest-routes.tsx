@@ -1,6 +1,7 @@
 import { useLocation, useNavigate, useRouter, useSearch } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
 import { useForm } from 'react-hook-form';
+import { unturned } from '../../../domain/text';
 import { client, payload } from '../api/client';
 import { isSandbox } from '../api/places';
 import { meQuery, queryClient } from '../api/queries';
@@ -166,7 +167,7 @@ function AcceptInvitation({ token }: Readonly<{ token: string }>) {
       {invitation?.existingUser && <Notice tone="warn">{t.invitation.haveAccount}</Notice>}
       {invitation && !invitation.existingUser && (
         <form className={css.stack} noValidate onSubmit={handleSubmit((form) => act.run(form))}>
-          <p>{t.invitation.why(invitation.merchantName, invitation.email)}</p>
+          <p>{t.invitation.why(unturned(invitation.merchantName), invitation.email)}</p>
           <ErrorNotice error={act.error} />
           <Field
             label={t.register.name}

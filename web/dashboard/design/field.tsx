@@ -1,5 +1,5 @@
 import { useId, type InputHTMLAttributes, type ReactNode, type Ref, type TextareaHTMLAttributes } from 'react';
-import { turning } from '../../../domain/text';
+import { unturned } from '../../../domain/text';
 import css from './design.module.css';
 
 type InputProps = Omit<InputHTMLAttributes<HTMLInputElement>, 'id' | 'className'> & { ref?: Ref<HTMLInputElement> };
@@ -84,7 +84,7 @@ export function Choice<Value extends string>(
       <select id={id} className={css.input} value={value} onChange={(event) => onChange(event.target.value as Value)}>
         {options.map(([option, text]) => (
           <option key={option} value={option}>
-            {text.replace(turning, '\ufffd')}
+            {unturned(text)}
           </option>
         ))}
       </select>
