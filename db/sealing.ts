@@ -43,15 +43,25 @@ export function seal(secretsKey: string, secret: string): string {
 }
 
 /** What `seal` was given. Throws where the text was changed or no key is the one that sealed it. */
-export function openSealed(secretsKey: string, sealed: string): string {
+export const openSealed = (secretsKey: string, sealed: string): string =>
+  opened(keysOf(secretsKey, 'sealing'), sealed).secret;
+
+/** What was sealed, under the first key; null where that has sealed it already. Throws as `openSealed`. */
+export function sealedAnew(secretsKey: string, sealed: string): string | null {
   const keys = keysOf(secretsKey, 'sealing');
-  for (const [n, key] of keys.entries())
-    try {
-      return openWith(key, sealed);
-    } catch (error) {
-      if (n === keys.length - 1) throw error;
-    }
-  throw new Error('Not a sealed secret');
+  const { secret, by } = opened(keys, sealed);
+  return by === keys[0] ? null : seal(secretsKey, secret);
+}
+
+/** A secret, and which of the keys has sealed it. */
+function opened([key, ...earlier]: Keys, sealed: string): Readonly<{ secret: string; by: Buffer }> {
+  try {
+    return { secret: openWith(key, sealed), by: key };
+  } catch (error) {
+    const [next, ...others] = earlier;
+    if (!next) throw error;
+    return opened([next, ...others], sealed);
+  }
 }
 
 function openWith(key: Buffer, sealed: string): string {
@@ -60,17 +70,6 @@ function openWith(key: Buffer, sealed: string): string {
   const decipher = createDecipheriv('aes-256-gcm', key, Buffer.from(nonce, 'base64url'), { authTagLength: 16 });
   decipher.setAuthTag(Buffer.from(tag, 'base64url'));
   return Buffer.concat([decipher.update(Buffer.from(text, 'base64url')), decipher.final()]).toString('utf8');
-}
-
-/** What was sealed, under the first key; null where that has sealed it already. Throws as `openSealed`. */
-export function sealedAnew(secretsKey: string, sealed: string): string | null {
-  const secret = openSealed(secretsKey, sealed);
-  try {
-    openWith(keysOf(secretsKey, 'sealing')[0], sealed);
-    return null;
-  } catch {
-    return seal(secretsKey, secret); // an earlier key has sealed it
-  }
 }
 
 const hashWith = (key: Buffer, token: string): string => createHmac('sha256', key).update(token).digest('hex');

@@ -41,21 +41,16 @@ function readRows(text: string): PayoutRow[] {
   if (!head || !lines.length) return [];
   if (lines.length > maxPayoutRows) throw wrong(`More than ${maxPayoutRows} rows`);
   const names = head.record.map((name) => rowHead.find((one) => one.toLowerCase() === name.toLowerCase()));
-  const [currencyAt, addressAt, amountAt, tagAt] = rowHead.map((name) => names.indexOf(name)) as [
-    number,
-    number,
-    number,
-    number,
-  ];
-  if (currencyAt < 0 || addressAt < 0 || amountAt < 0)
+  const at = (name: (typeof rowHead)[number]): number => names.indexOf(name);
+  if (at('currency') < 0 || at('address') < 0 || at('amount') < 0)
     throw wrong(`Line ${head.info.lines}: the columns currency, address and amount are needed`);
-  if (rowHead.some((name) => names.indexOf(name) !== names.lastIndexOf(name)))
+  if (rowHead.some((name) => at(name) !== names.lastIndexOf(name)))
     throw wrong(`Line ${head.info.lines}: a column is there twice`);
   return lines.map(({ record, info }) => {
-    const [currency = '', address = ''] = [record[currencyAt], record[addressAt]];
+    const cellOf = (name: (typeof rowHead)[number]): string => record[at(name)] ?? '';
+    const [currency, address, destinationTag] = [cellOf('currency'), cellOf('address'), cellOf('destinationTag')];
     // With a cell too much nobody knows where it came from: what begins with the amount is no amount.
-    const amount = record.length > names.length ? record.slice(amountAt).join(',') : (record[amountAt] ?? '');
-    const destinationTag = record[tagAt] ?? '';
+    const amount = record.length > names.length ? record.slice(at('amount')).join(',') : cellOf('amount');
     const cells = [currency, address, amount, destinationTag];
     if (cells.some((cell) => cell.length > 200 || /[\u0000-\u001f]/.test(cell)))
       throw wrong(`Line ${info.lines}: a cell is too long or holds control characters`);

@@ -13,6 +13,7 @@ type Place = Readonly<{
 }>;
 
 const rowsAtOnce = 500;
+/** Each statement stands there whole: so it is held to the schema, and to the rights of who calls it. */
 const places: readonly Place[] = [
   {
     next: (db, after) =>

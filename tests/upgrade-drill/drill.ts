@@ -3,8 +3,9 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { roles, migrateDatabase, type Role } from '../../sandbox/services';
 import { Miner } from '../../sandbox/miner';
+import { closed, listening } from '../../sandbox/parts/listening';
+import { roles, migrateDatabase, type Role } from '../../sandbox/services';
 import type { Visitor } from '../../sandbox/visitor';
 import { World, type Answer, type Invoice, type Shop } from '../world';
 import { Front } from './front';
@@ -16,8 +17,6 @@ const shoppers = 3;
  *  (docs/operations/upgrade.md). Until the database is migrated, all that is done goes over HTTP: our own statements
  *  would meet the schema of that release. */
 export class Drill {
-  private readonly closed: string[] = [];
-
   private constructor(
     readonly world: World,
     private readonly fronts: Readonly<{ api: Front; checkout: Front }>,
@@ -120,7 +119,6 @@ export class Drill {
       if (role === 'api' || role === 'checkout') this.fronts[role].leadTo(url);
       await sleep(pauseMs);
       await old.stop();
-      this.closed.push(old.name);
       say(`${role} is replaced after ${((Date.now() - began) / 1000).toFixed(0)} s`);
     }
   }
@@ -167,8 +165,8 @@ export class Drill {
     return log.split('\n').filter((line) => /nondeterminism/i.test(line));
   }
 
-  /** Names of the processes of the earlier release that have ended; all of them. */
-  isRolled = (): boolean => this.closed.length === Object.keys(roles).length;
+  /** Whether no process of the earlier release runs, whatever its role. */
+  isRolled = (): boolean => Object.keys(roles).every((role) => this.world.stack.part(`${role}-1`).pid() === undefined);
 }
 
 /** A merchant's server that refuses every event until it is well. */
@@ -187,7 +185,7 @@ export class Endpoint {
       response.writeHead(endpoint.isWell ? 200 : 500).end();
     });
     const endpoint = new Endpoint(server);
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    await listening(server, 0);
     return endpoint;
   }
 
@@ -195,8 +193,5 @@ export class Endpoint {
     return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}/ipn`;
   }
 
-  async close(): Promise<void> {
-    this.server.closeAllConnections();
-    await new Promise((resolve) => this.server.close(resolve));
-  }
+  close = (): Promise<void> => closed(this.server);
 }

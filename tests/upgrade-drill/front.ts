@@ -1,5 +1,6 @@
 import { createServer, request, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { closed, listening } from '../../sandbox/parts/listening';
 
 /** A load balancer: hands each request to the server of the moment, on a connection of its own. */
 export class Front {
@@ -14,7 +15,7 @@ export class Front {
   static async open(): Promise<Front> {
     const server = createServer((asked, answer) => front.pass(asked, answer));
     const front = new Front(server);
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    await listening(server, 0);
     return front;
   }
 
@@ -27,10 +28,7 @@ export class Front {
     this.to = url;
   }
 
-  async close(): Promise<void> {
-    this.server.closeAllConnections();
-    await new Promise((resolve) => this.server.close(resolve));
-  }
+  close = (): Promise<void> => closed(this.server);
 
   private pass(asked: IncomingMessage, answer: ServerResponse): void {
     this.count += 1;

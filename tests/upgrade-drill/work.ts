@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { createCodecs } from '../../chains/codecs';
-import { subtract } from '../../domain/money';
 import { parseConfig } from '../../domain/config';
+import type { Invoice } from '../world';
 import type { Drill } from './drill';
 
 /** Something that is under way while the service is upgraded: how far it has come before, what takes it on after, and
@@ -16,44 +16,43 @@ export type Work = Readonly<{
 
 type Opened = (drill: Drill) => Promise<Work>;
 
-/** A payment of `amount` dollars. */
+/** A payment as `pay` leaves it, which answers what takes it on. */
 async function payment(
   drill: Drill,
   { currency, what, before }: Readonly<{ currency: string; what: string; before: string }>,
-  pay: (id: string, invoice: Awaited<ReturnType<Drill['invoice']>>) => Promise<(() => Promise<unknown>) | void>,
+  pay: (invoice: Invoice) => Promise<(() => Promise<unknown>) | void>,
 ): Promise<Work> {
   const invoice = await drill.invoice(currency);
-  const goOn = (await pay(invoice.id, invoice)) ?? undefined;
+  const goOn = (await pay(invoice)) ?? undefined;
   const status = async (): Promise<string> => (await drill.read(`/api/v1/payments/${invoice.id}`)).status;
   return { what, before, end: 'SETTLED', status, ...(goOn ? { goOn } : {}) };
 }
 
 const unpaid: Opened = (drill) =>
-  payment(drill, { currency: 'ETH', what: 'an unpaid payment', before: 'WAITING' }, async (_id, invoice) => () => {
+  payment(drill, { currency: 'ETH', what: 'an unpaid payment', before: 'WAITING' }, async (invoice) => () => {
     return drill.pays(invoice, invoice.amount);
   });
 
 const inPart: Opened = (drill) =>
-  payment(drill, { currency: 'BTC', what: 'a part', before: 'PARTIALLY_PAID' }, async (id, invoice) => {
-    const rest = parseFloat(subtract(invoice.amount.toFixed(8), '0.0001'));
+  payment(drill, { currency: 'BTC', what: 'a part', before: 'PARTIALLY_PAID' }, async (invoice) => {
     await drill.pays(invoice, 0.0001);
-    return async () => drill.pays(invoice, (await drill.read(`/api/v1/payments/${id}`)).amountRemaining ?? rest);
+    return async () => drill.pays(invoice, (await drill.read(`/api/v1/payments/${invoice.id}`)).amountRemaining);
   });
 
 const unconfirmed: Opened = (drill) =>
-  payment(drill, { currency: 'BTC', what: 'a payment that no block has', before: 'CONFIRMING' }, (_id, invoice) =>
+  payment(drill, { currency: 'BTC', what: 'a payment that no block has', before: 'CONFIRMING' }, (invoice) =>
     drill.pays(invoice, invoice.amount),
   );
 
 const unswept: Opened = (drill) =>
-  payment(drill, { currency: 'USDT_ERC20', what: 'a sweep', before: 'SWEEP_QUEUED' }, (_id, invoice) =>
+  payment(drill, { currency: 'USDT_ERC20', what: 'a sweep', before: 'SWEEP_QUEUED' }, (invoice) =>
     drill.pays(invoice, invoice.amount),
   );
 
 const otherCoin: Opened = (drill) =>
-  payment(drill, { currency: 'ETH', what: 'another coin', before: 'CROSS_CHAIN_PENDING' }, async (id, invoice) => {
+  payment(drill, { currency: 'ETH', what: 'another coin', before: 'CROSS_CHAIN_PENDING' }, async (invoice) => {
     await drill.pays({ ...invoice, currency: 'USDT_ERC20' }, 45);
-    return () => drill.ann.post(`/api/v1/payments/${id}/accept-cross-chain`, { confirm: true });
+    return () => drill.ann.post(`/api/v1/payments/${invoice.id}/accept-cross-chain`, { confirm: true });
   });
 
 const refund: Opened = async (drill) => {
