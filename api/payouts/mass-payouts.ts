@@ -6,7 +6,7 @@ import { viewBatch, viewRow, type SubmitReason } from '../../domain/payouts/payo
 import { recordAct } from '../../db/access/audit-log';
 import type { Queryable } from '../../db/query';
 import { checkLimits } from '../../commands/limits/admission';
-import { countLegs } from '../../db/payouts/payouts';
+import { countLines } from '../../db/payouts/payouts';
 import { cancelBatch } from '../../commands/payouts/cancel';
 import { approveBatch, approvedBefore } from '../../commands/payouts/approve';
 import { queueBatch } from '../../commands/payouts/queue';
@@ -80,7 +80,7 @@ export const validatePayouts = route({
   async answer({ merchant, body, ip }, deps) {
     const {
       rows: judged,
-      legs: _legs,
+      lines: _lines,
       ...figures
     } = await validateRows(deps.db, sendDeps(deps), merchant.id, body.rows);
     const reasons = figures.reasons.length
@@ -129,7 +129,7 @@ export const queuePayouts = route({
     requireFactor(body);
     const known = async (db: Queryable) => {
       const row = await findQueued(db, merchant.id, body);
-      return row && { row, counts: await countLegs(db, row.id), replayed: true };
+      return row && { row, counts: await countLines(db, row.id), replayed: true };
     };
     const queue = async (tx: EntityManager) => {
       const queued = await queueBatch(tx, sendDeps(deps), merchant.id, user, body);

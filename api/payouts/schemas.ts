@@ -2,7 +2,13 @@ import { Type } from 'typebox';
 import { DomainError } from '../../domain/errors';
 import { isId } from '../../domain/ids';
 import { amountPattern } from '../../domain/money';
-import { batchStatuses, legStatuses, maxPayoutRows, type BatchRow, type LegStatus } from '../../domain/payouts/payout';
+import {
+  batchStatuses,
+  lineStatuses,
+  maxPayoutRows,
+  type BatchRow,
+  type LineStatus,
+} from '../../domain/payouts/payout';
 import { readBatch } from '../../db/payouts/payouts';
 import type { Queryable } from '../../db/pricing/pricing';
 import { exact, line, livemode, named, nullable, time } from '../http/schemas';
@@ -46,7 +52,7 @@ export const batchProperties = {
   totalsByCurrency: perCurrency('What leaves the balance.'),
   feeByCurrency: perCurrency('Network fees within it.'),
   counts: Type.Object(
-    Object.fromEntries(legStatuses.map((status) => [status, count])) as Record<LegStatus, typeof count>,
+    Object.fromEntries(lineStatuses.map((status) => [status, count])) as Record<LineStatus, typeof count>,
     { description: 'failed: returned; refunded: called back before it was signed.' },
   ),
   createdBy: Type.String({ description: 'E-mail address.' }),
@@ -56,7 +62,7 @@ export const batchProperties = {
   completedAt: nullable(time),
 };
 export const batchSchema = named('MassPayout', batchProperties);
-export const legSchema = named('MassPayoutLeg', {
+export const lineSchema = named('MassPayoutLeg', {
   _id: Type.String(),
   rowIndex: Type.Integer(),
   currency: Type.String(),
@@ -65,7 +71,7 @@ export const legSchema = named('MassPayoutLeg', {
   amount: exact('What left the balance.'),
   networkFee: exact('Its share of the network fee, as estimated when it was queued.'),
   netToDestination: exact('What the address gets.'),
-  status: Type.String({ enum: [...legStatuses] }),
+  status: Type.String({ enum: [...lineStatuses] }),
   txId: nullable(Type.String()),
   merchantMessage: nullable(
     Type.String({ description: 'Why it has ended so, or what it waits for before it is signed, in words for you.' }),

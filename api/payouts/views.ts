@@ -1,12 +1,12 @@
 import { Type } from 'typebox';
-import { legStatuses, viewBatch, viewLeg, type BatchStatus, type LegStatus } from '../../domain/payouts/payout';
-import { countLegs, listBatches, pageOfLegs, shownLegsOf } from '../../db/payouts/payouts';
+import { lineStatuses, viewBatch, viewLine, type BatchStatus, type LineStatus } from '../../domain/payouts/payout';
+import { countLines, listBatches, pageOfLines, shownLinesOf } from '../../db/payouts/payouts';
 import { sendCsv } from '../http/csv';
 import { momentOf } from '../http/dates';
 import { isLive } from '../http/deps';
 import { route } from '../http/route';
 import { heldFlag, isOn, pageOf, paging } from '../http/schemas';
-import { tag, count, batchProperties, batchSchema, legSchema, params, found } from './schemas';
+import { tag, count, batchProperties, batchSchema, lineSchema, params, found } from './schemas';
 
 /** Mass payouts and their payments, as they are. Contract: 4.7. */
 
@@ -52,16 +52,16 @@ export const getPayout = route({
   params,
   success: {
     status: 200,
-    schema: Type.Object({ ...batchProperties, legs: Type.Array(legSchema) }),
+    schema: Type.Object({ ...batchProperties, legs: Type.Array(lineSchema) }),
     description: 'The batch, and its payments in the order of its rows.',
   },
   errors: ['BATCH_NOT_FOUND'],
   async answer({ merchant, params: { id } }, deps) {
-    // One snapshot: the counts are those of the legs.
+    // One snapshot: the counts are those of the lines.
     return deps.db.transaction('REPEATABLE READ', async (tx) => {
       const row = await found(tx, merchant.id, id);
-      const legs = await shownLegsOf(tx, row.id);
-      return { data: { ...viewBatch(row, await countLegs(tx, row.id), isLive(deps)), legs: legs.map(viewLeg) } };
+      const lines = await shownLinesOf(tx, row.id);
+      return { data: { ...viewBatch(row, await countLines(tx, row.id), isLive(deps)), legs: lines.map(viewLine) } };
     });
   },
 });
@@ -74,21 +74,21 @@ export const listPayoutLegs = route({
   tag,
   envelope: 'A',
   params,
-  query: Type.Object({ status: Type.Optional(Type.String({ enum: [...legStatuses] })), ...paging }),
+  query: Type.Object({ status: Type.Optional(Type.String({ enum: [...lineStatuses] })), ...paging }),
   success: {
     status: 200,
-    schema: Type.Object({ items: Type.Array(legSchema), total: count }),
+    schema: Type.Object({ items: Type.Array(lineSchema), total: count }),
     description: 'One page in the order of the rows, and how many there are in all.',
   },
   errors: ['BATCH_NOT_FOUND'],
   async answer({ merchant, params: { id }, query }, { db }) {
     const { id: batchId } = await found(db, merchant.id, id);
-    const { items, total } = await pageOfLegs(db, batchId, query.status as LegStatus | undefined, pageOf(query));
-    return { data: { items: items.map(viewLeg), total } };
+    const { items, total } = await pageOfLines(db, batchId, query.status as LineStatus | undefined, pageOf(query));
+    return { data: { items: items.map(viewLine), total } };
   },
 });
 
-const csvHead = Object.keys(legSchema.properties) as Array<keyof ReturnType<typeof viewLeg>>;
+const csvHead = Object.keys(lineSchema.properties) as Array<keyof ReturnType<typeof viewLine>>;
 
 export const exportPayout = route({
   name: 'exportPayout',
@@ -112,8 +112,8 @@ export const exportPayout = route({
       name: `mass-payout-${id}`,
       head: csvHead,
       async *batches() {
-        const legs = (await shownLegsOf(deps.db, id)).map(viewLeg);
-        yield legs.map((leg) => csvHead.map((name) => String(leg[name] ?? '')));
+        const lines = (await shownLinesOf(deps.db, id)).map(viewLine);
+        yield lines.map((line) => csvHead.map((name) => String(line[name] ?? '')));
       },
     });
   },

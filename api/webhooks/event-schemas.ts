@@ -2,7 +2,7 @@ import { Type, type TSchema } from 'typebox';
 import { eventTypes, type EventType } from '../../domain/webhooks/event-types';
 import { conversionSchema } from '../conversions/conversions';
 import { livemode, named, nullable, paymentSchema, time } from '../http/schemas';
-import { batchSchema, legSchema } from '../payouts/schemas';
+import { batchSchema, lineSchema } from '../payouts/schemas';
 import { refundSchema } from '../refunds/refunds';
 import { walletSchema } from '../wallets/wallets';
 import { entrySchema } from '../wallets/whitelist';
@@ -11,8 +11,8 @@ import { endpointSchema } from './webhook-endpoints';
 
 /** What each event carries. Contract: G4. */
 
-const legEventSchema = named('MassPayoutLegEventData', {
-  ...legSchema.properties,
+const lineEventSchema = named('MassPayoutLegEventData', {
+  ...lineSchema.properties,
   massPayoutId: Type.String({ description: 'Its mass payout.' }),
 });
 const whitelistEventSchema = named('WhitelistEventData', {
@@ -31,7 +31,7 @@ const kinds: Readonly<Record<string, Readonly<{ of: (type: EventType) => boolean
   RefundEvent: { of: (type) => type.startsWith('refund.'), data: refundSchema },
   ConversionEvent: { of: (type) => type.startsWith('conversion.'), data: conversionSchema },
   MassPayoutEvent: { of: (type) => /^mass_payout\.(?!leg_)/.test(type), data: batchSchema },
-  MassPayoutLegEvent: { of: (type) => type.startsWith('mass_payout.leg_'), data: legEventSchema },
+  MassPayoutLegEvent: { of: (type) => type.startsWith('mass_payout.leg_'), data: lineEventSchema },
   WithdrawalEvent: { of: (type) => type.startsWith('withdrawal.'), data: withdrawalSchema },
   WalletEvent: { of: (type) => type.startsWith('wallet.'), data: walletSchema },
   WhitelistEvent: { of: (type) => type.startsWith('whitelist.'), data: whitelistEventSchema },

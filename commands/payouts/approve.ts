@@ -2,11 +2,11 @@ import type { EntityManager } from 'typeorm';
 import { checkSecondPerson, type Approver } from '../access/second-person';
 import { letGo } from '../../commands/payouts/release';
 import type { Queryable } from '../../db/query';
-import { lockBatch, countLegs, readBatch } from '../../db/payouts/payouts';
+import { lockBatch, countLines, readBatch } from '../../db/payouts/payouts';
 import { DomainError } from '../../domain/errors';
-import type { BatchRow, LegCounts } from '../../domain/payouts/payout';
+import type { BatchRow, LineCounts } from '../../domain/payouts/payout';
 
-type Approved = Readonly<{ row: BatchRow; counts: LegCounts; replayed: boolean }>;
+type Approved = Readonly<{ row: BatchRow; counts: LineCounts; replayed: boolean }>;
 
 /** Lets go what waits for a second person. Of one that a second person has let go already the same again, `replayed`.
  *  Throws BATCH_NOT_FOUND, BATCH_STATE, SECOND_PERSON, APPROVER_TOO_NEW. */
@@ -14,7 +14,7 @@ type Approved = Readonly<{ row: BatchRow; counts: LegCounts; replayed: boolean }
 export async function approveBatch(tx: EntityManager, merchantId: string, id: string, by: Approver): Promise<Approved> {
   const batch = await lockBatch(tx, id);
   if (!batch || batch.merchant_id !== merchantId) throw new DomainError('BATCH_NOT_FOUND');
-  const counts = await countLegs(tx, id);
+  const counts = await countLines(tx, id);
   if (batch.approved_by !== null && batch.status !== 'cancelled') return { row: batch, counts, replayed: true };
   if (batch.status !== 'awaiting_approval') throw new DomainError('BATCH_STATE');
   await checkSecondPerson(tx, 'approvePayout', batch.created_by_id, by);
@@ -30,5 +30,5 @@ export async function approvedBefore(
 ): Promise<Approved | null> {
   const row = await readBatch(db, merchantId, id);
   const isDone = row?.approved_by_id === by.id && row.status !== 'cancelled' && row.status !== 'awaiting_approval';
-  return isDone ? { row, counts: await countLegs(db, id), replayed: true } : null;
+  return isDone ? { row, counts: await countLines(db, id), replayed: true } : null;
 }

@@ -1,6 +1,6 @@
 import type { EntityManager } from 'typeorm';
 import { postAll } from '../../db/ledger/ledger';
-import { byCurrency, countLegs, countsOf, holdOfLeg } from '../../db/payouts/payouts';
+import { byCurrency, countLines, countsOf, holdOfLine } from '../../db/payouts/payouts';
 import type { Queryable } from '../../db/query';
 import { contentHash, spend } from '../../db/records';
 import { assetOf } from '../../domain/chains/assets';
@@ -11,7 +11,13 @@ import { admitOutgoing } from '../limits/admission';
 import { announceBatch } from './refresh';
 import { letGo } from './release';
 import { type Deps, validateRows } from './validate';
-import { type PayoutRow, type BatchRow, type LegRow, type LegCounts, viewRow } from '../../domain/payouts/payout';
+import {
+  type PayoutRow,
+  type BatchRow,
+  type PayoutLineRow,
+  type LineCounts,
+  viewRow,
+} from '../../domain/payouts/payout';
 
 export type NewBatch = Readonly<{ rows: readonly PayoutRow[]; label?: string; idempotencyKey?: string }>;
 const hashOf = (rows: readonly PayoutRow[]): string =>
@@ -37,11 +43,11 @@ export async function queueBatch(
   merchantId: string,
   user: Readonly<{ id: string; email: string }>,
   ask: NewBatch,
-): Promise<{ row: BatchRow; counts: LegCounts; replayed: boolean }> {
+): Promise<{ row: BatchRow; counts: LineCounts; replayed: boolean }> {
   const first = await findQueued(tx, merchantId, ask);
-  if (first) return { row: first, counts: await countLegs(tx, first.id), replayed: true };
+  if (first) return { row: first, counts: await countLines(tx, first.id), replayed: true };
   const judged = await validateRows(tx, deps, merchantId, ask.rows, true);
-  if (!judged.legs.length || judged.legs.length < ask.rows.length)
+  if (!judged.lines.length || judged.lines.length < ask.rows.length)
     throw new DomainError('BATCH_INVALID', undefined, { rows: judged.rows.map(viewRow) });
   if (judged.overBalanceCurrencies.length) throw new DomainError('INSUFFICIENT_BALANCE');
   const id = newId();
@@ -72,7 +78,7 @@ export async function queueBatch(
     amounts: Object.entries(judged.totalsByCurrency).map(([currency, amount]) => ({ currency, amount })),
     rateMaxAgeSeconds: deps.rateMaxAgeSeconds,
   });
-  const legs = await tx.query<LegRow[]>(
+  const lines = await tx.query<PayoutLineRow[]>(
     `INSERT INTO payout_leg (id, batch_id, merchant_id, row_index, currency, network, address, destination_tag, amount,
        network_fee, net_amount)
      SELECT l.id, $1, $2, l.row_index, l.currency, l.network, l.address, l.destination_tag, l.amount, l.network_fee,
@@ -85,22 +91,22 @@ export async function queueBatch(
       row.id,
       merchantId,
       JSON.stringify(
-        judged.legs.map((leg) => ({
+        judged.lines.map((line) => ({
           id: newId(),
-          row_index: leg.rowIndex,
-          currency: leg.currency,
-          network: assetOf(leg.currency).network,
-          address: leg.address,
-          destination_tag: leg.destinationTag,
-          amount: leg.amount,
-          network_fee: leg.networkFee,
-          net_amount: leg.net,
+          row_index: line.rowIndex,
+          currency: line.currency,
+          network: assetOf(line.currency).network,
+          address: line.address,
+          destination_tag: line.destinationTag,
+          amount: line.amount,
+          network_fee: line.networkFee,
+          net_amount: line.net,
         })),
       ),
     ],
   );
-  await holdLines(tx, legs);
-  const counts = countsOf([{ status: 'pending', n: legs.length }]);
+  await holdLines(tx, lines);
+  const counts = countsOf([{ status: 'pending', n: lines.length }]);
   // It is made waiting; what needs nobody else goes on at once.
   const made = needsApproval ? row : await letGo(tx, row, null);
   await announceBatch(tx, made, counts, 'mass_payout.created');
@@ -108,7 +114,7 @@ export async function queueBatch(
 }
 
 /** J5 of each line. Throws INSUFFICIENT_BALANCE. */
-async function holdLines(tx: EntityManager, legs: readonly LegRow[]): Promise<void> {
-  const holds = byCurrency(legs).map((leg) => holdJournal(holdOfLeg(leg)));
+async function holdLines(tx: EntityManager, lines: readonly PayoutLineRow[]): Promise<void> {
+  const holds = byCurrency(lines).map((line) => holdJournal(holdOfLine(line)));
   await spend(postAll(tx, holds));
 }

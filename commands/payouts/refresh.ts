@@ -1,12 +1,12 @@
 import type { EntityManager } from 'typeorm';
 import { releaseAdmission, readmit } from '../limits/admission';
 import { isLive } from '../../db/instance';
-import { countLegs } from '../../db/payouts/payouts';
+import { countLines } from '../../db/payouts/payouts';
 import { changedRows } from '../../db/query';
 import { emitEvents } from '../../db/webhooks/events';
 import {
   type BatchRow,
-  type LegCounts,
+  type LineCounts,
   type PayoutEventType,
   type BatchStatus,
   viewBatch,
@@ -16,7 +16,7 @@ import {
 export const announceBatch = async (
   tx: EntityManager,
   row: BatchRow,
-  counts: LegCounts,
+  counts: LineCounts,
   type: PayoutEventType,
   before?: BatchStatus,
 ): Promise<void> =>
@@ -43,7 +43,7 @@ const hasSent = async (tx: EntityManager, batchId: string): Promise<boolean> =>
   (await tx.query<unknown[]>('SELECT FROM payout_leg WHERE batch_id = $1 AND tx_id IS NOT NULL LIMIT 1', [batchId]))
     .length > 0;
 
-/** Makes a batch say what its legs say, with an event for what is new. Where nothing of it will leave any more, it no
+/** Makes a batch say what its lines say, with an event for what is new. Where nothing of it will leave any more, it no
  *  longer counts against the day's limits. Call last in the transaction. */
 
 export async function refreshBatch(
@@ -51,7 +51,7 @@ export async function refreshBatch(
   batch: BatchRow,
   { isCancelled = false }: { isCancelled?: boolean } = {},
 ): Promise<BatchRow> {
-  const counts = await countLegs(tx, batch.id);
+  const counts = await countLines(tx, batch.id);
   const stands = batchStatusOf(counts);
   const status = stands === 'queued' && !batch.approved_at ? 'awaiting_approval' : stands;
   const isEnd = !['awaiting_approval', 'queued', 'processing'].includes(status);

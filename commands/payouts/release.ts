@@ -1,13 +1,13 @@
 import type { EntityManager } from 'typeorm';
 import { ensureEnds, returnGas } from '../../db/ledger/ledger';
-import { byCurrency, holdOfLeg, requestPayout } from '../../db/payouts/payouts';
+import { byCurrency, holdOfLine, requestPayout } from '../../db/payouts/payouts';
 import { releaseJournal } from '../../domain/ledger/ledger';
-import type { BatchRow, LegRow } from '../../domain/payouts/payout';
+import type { BatchRow, PayoutLineRow } from '../../domain/payouts/payout';
 import { changedRows } from '../../db/query';
 
 /** J7 of lines that nothing will be sent for. */
-export async function giveBackLegs(tx: EntityManager, legs: readonly LegRow[]): Promise<void> {
-  const holds = byCurrency(legs).map(holdOfLeg);
+export async function releaseLines(tx: EntityManager, lines: readonly PayoutLineRow[]): Promise<void> {
+  const holds = byCurrency(lines).map(holdOfLine);
   await ensureEnds(tx, holds.map(releaseJournal));
   await returnGas(tx, holds);
 }

@@ -1,14 +1,14 @@
 import type { EntityManager } from 'typeorm';
 import { refreshBatch } from '../../commands/payouts/refresh';
 import { reverseEnd } from '../../db/ledger/ledger';
-import { lockBatch, legsOf, byCurrency, holdOfLeg, moveLegs } from '../../db/payouts/payouts';
-import type { LegRow } from '../../domain/payouts/payout';
+import { lockBatch, linesOf, byCurrency, holdOfLine, moveLines } from '../../db/payouts/payouts';
+import type { PayoutLineRow } from '../../domain/payouts/payout';
 
 /** Payments whose transactions the blocks above `height` had brought to their end, completed or reverted, are on their
  *  way again: their ends in the ledger are mirrored. What came back and is spent stays failed. Call before the
  *  transactions themselves are put back. Invariants: 5, step 6. */
 
-export async function reopenLegs(tx: EntityManager, network: string, height: number): Promise<void> {
+export async function reopenLines(tx: EntityManager, network: string, height: number): Promise<void> {
   const gone = await tx.query<Array<{ batch_id: string; intent_ids: string[] }>>(
     `SELECT l.batch_id, array_agg(DISTINCT l.intent_id::text) AS intent_ids
        FROM attempt a JOIN intent i ON i.id = a.intent_id AND i.kind = 'leg' JOIN payout_leg l ON l.intent_id = i.id
@@ -18,13 +18,13 @@ export async function reopenLegs(tx: EntityManager, network: string, height: num
   );
   for (const { batch_id, intent_ids } of gone) {
     const batch = (await lockBatch(tx, batch_id))!;
-    const ended = (await legsOf(tx, batch_id, ['completed', 'failed'])).filter((leg) =>
-      intent_ids.includes(leg.intent_id ?? ''),
+    const ended = (await linesOf(tx, batch_id, ['completed', 'failed'])).filter((line) =>
+      intent_ids.includes(line.intent_id ?? ''),
     );
-    const reopened: LegRow[] = [];
-    for (const leg of byCurrency(ended)) if (await reverseEnd(tx, holdOfLeg(leg))) reopened.push(leg);
+    const reopened: PayoutLineRow[] = [];
+    for (const line of byCurrency(ended)) if (await reverseEnd(tx, holdOfLine(line))) reopened.push(line);
     if (!reopened.length) continue;
-    await moveLegs(tx, reopened, 'broadcast', { merchant_message: null });
+    await moveLines(tx, reopened, 'broadcast', { merchant_message: null });
     await refreshBatch(tx, batch);
   }
 }

@@ -1,7 +1,7 @@
--- What a payout leg pays never changes, nor what sends it once that is signed: by it the journals of the leg are
--- checked. A signed leg is no longer cancelled, and a final status stays. The exception: a reorganisation may take back
--- the transaction that a leg ended with, completed or reverted; then it is broadcast again. Fires on each update of a
--- payout leg.
+-- What a payout line pays never changes, nor what sends it once that is signed: by it the journals of the line are
+-- checked. A signed line is no longer cancelled, and a final status stays. The exception: a reorganisation may take
+-- back the transaction that a line ended with, completed or reverted; then it is broadcast again. Fires on each update
+-- of a payout line.
 CREATE OR REPLACE FUNCTION guard_payout_leg() RETURNS trigger LANGUAGE plpgsql AS $$
   BEGIN
     IF (NEW.batch_id, NEW.currency, NEW.address, NEW.destination_tag, NEW.amount, NEW.network_fee, NEW.net_amount)

@@ -1,5 +1,5 @@
--- A node has these attempts: marks them, their intents and their payout legs as sent. Returns whether the status of the
--- batch may change with it. Called by `noteSent`.
+-- A node has these attempts: marks them, their intents and their payout lines as sent. Returns whether the status of
+-- the batch may change with it. Called by `noteSent`.
 CREATE OR REPLACE FUNCTION note_payout_sent(p_batch text, p_attempts bigint[]) RETURNS boolean LANGUAGE plpgsql
   SECURITY DEFINER SET search_path = public, pg_temp AS $$
   DECLARE

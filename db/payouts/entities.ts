@@ -1,4 +1,4 @@
-import type { BatchRow, LegRow } from '../../domain/payouts/payout';
+import type { BatchRow, PayoutLineRow } from '../../domain/payouts/payout';
 import { entity, bigint, boolean, id, integer, jsonb, key, nullable, numeric, text, timestamptz } from '../entity';
 
 /** Mass payouts and their lines. */
@@ -27,7 +27,7 @@ export const payoutBatchEntity = entity<BatchRow>('payout_batch', {
   approved_by_id: nullable(id()),
 });
 
-export const payoutLegEntity = entity<LegRow>('payout_leg', {
+export const payoutLineEntity = entity<PayoutLineRow>('payout_leg', {
   id: key(id()),
   batch_id: id(),
   merchant_id: id(),

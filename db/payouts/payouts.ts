@@ -2,14 +2,14 @@ import type { EntityManager } from 'typeorm';
 import type { Destination } from '../../domain/chains/tags';
 import { fit } from '../../domain/money';
 import {
-  legStatuses,
-  viewLeg,
+  lineStatuses,
+  viewLine,
   type BatchRow,
   type BatchStatus,
-  type LegCounts,
-  type LegRow,
-  type LegStatus,
-  type ShownLeg,
+  type LineCounts,
+  type PayoutLineRow,
+  type LineStatus,
+  type ShownLine,
 } from '../../domain/payouts/payout';
 import { emitEvents } from '../webhooks/events';
 import { isHeldSql, type IntentRow } from '../txmanager/intents';
@@ -21,18 +21,18 @@ import { workflowIds } from '../../domain/workflow-ids';
 export const keyOf = (currency: string, address: string, tag: string | null): string =>
   JSON.stringify([currency, address, tag]);
 
-/** What a leg holds in the ledger; in the merchant's book it is of its batch. */
-export const holdOfLeg = (leg: LegRow) => ({
+/** What a line holds in the ledger; in the account statement it is of its batch. */
+export const holdOfLine = (line: PayoutLineRow) => ({
   kind: 'leg' as const,
-  id: leg.id,
-  merchantId: leg.merchant_id,
-  currency: leg.currency,
-  gross: fit(leg.amount, 18, 'down'),
-  sourceId: leg.batch_id,
+  id: line.id,
+  merchantId: line.merchant_id,
+  currency: line.currency,
+  gross: fit(line.amount, 18, 'down'),
+  sourceId: line.batch_id,
 });
 /** Balances are locked currency by currency, always in the same order. */
-export const byCurrency = (legs: readonly LegRow[]): LegRow[] =>
-  legs.toSorted((a, b) => (a.currency === b.currency ? a.row_index - b.row_index : a.currency < b.currency ? -1 : 1));
+export const byCurrency = (lines: readonly PayoutLineRow[]): PayoutLineRow[] =>
+  lines.toSorted((a, b) => (a.currency === b.currency ? a.row_index - b.row_index : a.currency < b.currency ? -1 : 1));
 
 export const requestPayout = (tx: EntityManager, row: BatchRow): Promise<unknown> =>
   requestSignal(tx, {
@@ -43,17 +43,17 @@ export const requestPayout = (tx: EntityManager, row: BatchRow): Promise<unknown
     attributes: { MerchantId: row.merchant_id, summary: `Mass payout of ${row.row_count} payments` },
   });
 
-export const countsOf = (rows: ReadonlyArray<{ status: LegStatus; n: number }>): LegCounts => ({
-  ...(Object.fromEntries(legStatuses.map((status) => [status, 0])) as LegCounts),
+export const countsOf = (rows: ReadonlyArray<{ status: LineStatus; n: number }>): LineCounts => ({
+  ...(Object.fromEntries(lineStatuses.map((status) => [status, 0])) as LineCounts),
   ...Object.fromEntries(rows.map(({ status, n }) => [status, n])),
 });
-export async function countLegs(db: Queryable, batchId: string): Promise<LegCounts> {
+export async function countLines(db: Queryable, batchId: string): Promise<LineCounts> {
   return countsOf(
     await db.query('SELECT status, count(*)::int AS n FROM payout_leg WHERE batch_id = $1 GROUP BY status', [batchId]),
   );
 }
 
-/** The batch, locked until the transaction ends; null where there is none. Whoever changes a leg holds this lock:
+/** The batch, locked until the transaction ends; null where there is none. Whoever changes a line holds this lock:
  *  signing and calling back exclude each other. Lock order: batch, intent, wallet. */
 export const lockBatch = async (tx: EntityManager, id: string): Promise<BatchRow | null> =>
   (await lockBatches(tx, [id]))[0] ?? null;
@@ -62,38 +62,38 @@ export const lockBatch = async (tx: EntityManager, id: string): Promise<BatchRow
 export const lockBatches = (tx: EntityManager, ids: readonly string[]): Promise<BatchRow[]> =>
   tx.query<BatchRow[]>('SELECT * FROM payout_batch WHERE id = ANY($1) ORDER BY id FOR UPDATE', [ids]);
 
-export const legsOf = (
+export const linesOf = (
   tx: Queryable,
   batchId: string,
-  statuses: readonly LegStatus[] = legStatuses,
-): Promise<LegRow[]> =>
-  tx.query<LegRow[]>('SELECT * FROM payout_leg WHERE batch_id = $1 AND status = ANY($2) ORDER BY row_index', [
+  statuses: readonly LineStatus[] = lineStatuses,
+): Promise<PayoutLineRow[]> =>
+  tx.query<PayoutLineRow[]>('SELECT * FROM payout_leg WHERE batch_id = $1 AND status = ANY($2) ORDER BY row_index', [
     batchId,
     statuses,
   ]);
 
 /** With what keeps it from being signed. */
-const shownLeg = `l.*,
+const shownLine = `l.*,
   (SELECT i.waits_for FROM intent i WHERE i.id = l.intent_id AND i.status = 'planned') AS waits_for`;
 
 /** Every line of a batch as it is shown. */
-export const shownLegsOf = (db: Queryable, batchId: string): Promise<ShownLeg[]> =>
-  db.query<ShownLeg[]>(`SELECT ${shownLeg} FROM payout_leg l WHERE l.batch_id = $1 ORDER BY l.row_index`, [batchId]);
+export const shownLinesOf = (db: Queryable, batchId: string): Promise<ShownLine[]> =>
+  db.query<ShownLine[]>(`SELECT ${shownLine} FROM payout_leg l WHERE l.batch_id = $1 ORDER BY l.row_index`, [batchId]);
 
 /** Lines of these batches that these intents pay, in the order of the rows. */
-export const legsPaidBy = (
+export const linesPaidBy = (
   tx: Queryable,
   batchIds: readonly string[],
   intentIds: readonly string[],
-): Promise<LegRow[]> =>
-  tx.query<LegRow[]>(
+): Promise<PayoutLineRow[]> =>
+  tx.query<PayoutLineRow[]>(
     'SELECT * FROM payout_leg WHERE batch_id = ANY($1) AND intent_id = ANY($2::bigint[]) ORDER BY batch_id, row_index',
     [batchIds, intentIds],
   );
 
 /** Lines that an intent would pay. */
-export const pendingLegsOf = (tx: Queryable, intentId: string): Promise<LegRow[]> =>
-  tx.query<LegRow[]>(`SELECT * FROM payout_leg WHERE intent_id = $1 AND status = 'pending' ORDER BY row_index`, [
+export const pendingLinesOf = (tx: Queryable, intentId: string): Promise<PayoutLineRow[]> =>
+  tx.query<PayoutLineRow[]>(`SELECT * FROM payout_leg WHERE intent_id = $1 AND status = 'pending' ORDER BY row_index`, [
     intentId,
   ]);
 
@@ -134,44 +134,44 @@ export const unsignedOf = (
     [batchId],
   );
 
-/** The one way legs change: together, each one version further. Journals and events are the caller's, who holds the
+/** The one way lines change: together, each one version further. Journals and events are the caller's, who holds the
  *  batch's lock. Throws where one of them is no longer as it was read. */
-export async function moveLegs(
+export async function moveLines(
   tx: EntityManager,
-  legs: readonly LegRow[],
-  to: LegStatus,
-  patch: Partial<Pick<LegRow, 'tx_id' | 'merchant_message' | 'intent_id'>> = {},
-): Promise<LegRow[]> {
-  if (!legs.length) return [];
+  lines: readonly PayoutLineRow[],
+  to: LineStatus,
+  patch: Partial<Pick<PayoutLineRow, 'tx_id' | 'merchant_message' | 'intent_id'>> = {},
+): Promise<PayoutLineRow[]> {
+  if (!lines.length) return [];
   const columns = Object.keys(patch) as Array<keyof typeof patch>;
-  const rows = await changedRows<LegRow>(
+  const rows = await changedRows<PayoutLineRow>(
     tx,
     `UPDATE payout_leg l SET status = $3, state_version = l.state_version + 1, updated_at = clock_timestamp()
             ${columns.map((column, index) => `, ${column} = $${index + 4}`).join('')}
        FROM unnest($1::text[], $2::text[]) AS was (id, status) WHERE l.id = was.id AND l.status = was.status
          RETURNING l.*`,
-    [legs.map((leg) => leg.id), legs.map((leg) => leg.status), to, ...columns.map((column) => patch[column])],
+    [lines.map((line) => line.id), lines.map((line) => line.status), to, ...columns.map((column) => patch[column])],
   );
-  if (rows.length !== legs.length) throw new Error(`Legs of payout ${legs[0]!.batch_id} have changed meanwhile`);
+  if (rows.length !== lines.length) throw new Error(`Lines of payout ${lines[0]!.batch_id} have changed meanwhile`);
   return rows;
 }
 
-/** Enqueues an event per leg. Call last in the transaction, before the batch's own. */
-export const announceLegs = (
+/** Enqueues an event per line. Call last in the transaction, before the batch's own. */
+export const announceLines = (
   tx: EntityManager,
-  legs: readonly LegRow[],
+  lines: readonly PayoutLineRow[],
   type: 'mass_payout.leg_completed' | 'mass_payout.leg_failed',
 ): Promise<void> =>
   emitEvents(
     tx,
-    legs.map((leg) => ({
-      merchantId: leg.merchant_id,
+    lines.map((line) => ({
+      merchantId: line.merchant_id,
       type,
-      entityId: leg.id,
-      stateVersion: leg.state_version,
-      data: JSON.stringify({ ...viewLeg(leg), massPayoutId: leg.batch_id }),
+      entityId: line.id,
+      stateVersion: line.state_version,
+      data: JSON.stringify({ ...viewLine(line), massPayoutId: line.batch_id }),
       previous: {},
-      follows: leg.batch_id,
+      follows: line.batch_id,
     })),
   );
 
@@ -185,15 +185,15 @@ export async function listBatches(
   merchantId: string,
   filter: BatchFilter,
   page: Page,
-): Promise<{ items: Array<{ row: BatchRow; counts: LegCounts }>; total: number }> {
+): Promise<{ items: Array<{ row: BatchRow; counts: LineCounts }>; total: number }> {
   const where = `merchant_id = $1 AND ($2::text IS NULL OR status = $2)
     AND ($3::timestamptz IS NULL OR created_at >= $3)
     AND ($4::timestamptz IS NULL OR created_at < $4)
     ${filter.isHeld ? `AND b.status IN ('queued', 'processing') AND ${isHeldSql('payout-batch', 'b.id')}` : ''}`;
   const values = [merchantId, filter.status, filter.dateFrom, filter.dateTo];
-  const rows = await db.query<Array<BatchRow & { leg_counts: Array<{ status: LegStatus; n: number }> }>>(
+  const rows = await db.query<Array<BatchRow & { line_counts: Array<{ status: LineStatus; n: number }> }>>(
     `SELECT b.*, (SELECT jsonb_agg(c) FROM (SELECT status, count(*) AS n FROM payout_leg l WHERE l.batch_id = b.id
-       GROUP BY status) c) AS leg_counts
+       GROUP BY status) c) AS line_counts
        FROM payout_batch b WHERE ${where} ORDER BY created_at DESC, id DESC LIMIT $5 OFFSET $6`,
     [...values, page.limit, (page.page - 1) * page.limit],
   );
@@ -201,7 +201,7 @@ export async function listBatches(
     `SELECT count(*)::int AS n FROM payout_batch b WHERE ${where}`,
     values,
   );
-  return { items: rows.map((row) => ({ row, counts: countsOf(row.leg_counts) })), total: counted!.n };
+  return { items: rows.map((row) => ({ row, counts: countsOf(row.line_counts) })), total: counted!.n };
 }
 
 /** A batch of the merchant; null where there is none. */
@@ -213,20 +213,20 @@ export async function readBatch(db: Queryable, merchantId: string, id: string): 
   return row ?? null;
 }
 
-/** One page of a batch's legs in the order of its rows, and how many there are in all. */
-export async function pageOfLegs(
+/** One page of a batch's lines in the order of its rows, and how many there are in all. */
+export async function pageOfLines(
   db: Queryable,
   batchId: string,
-  status: LegStatus | undefined,
+  status: LineStatus | undefined,
   page: Page,
-): Promise<{ items: ShownLeg[]; total: number }> {
-  const statuses: readonly LegStatus[] = status === undefined ? legStatuses : [status];
-  const items = await db.query<ShownLeg[]>(
-    `SELECT ${shownLeg} FROM payout_leg l
+): Promise<{ items: ShownLine[]; total: number }> {
+  const statuses: readonly LineStatus[] = status === undefined ? lineStatuses : [status];
+  const items = await db.query<ShownLine[]>(
+    `SELECT ${shownLine} FROM payout_leg l
       WHERE batch_id = $1 AND status = ANY($2) ORDER BY row_index LIMIT $3 OFFSET $4`,
     [batchId, statuses, page.limit, (page.page - 1) * page.limit],
   );
-  const counts = await countLegs(db, batchId);
+  const counts = await countLines(db, batchId);
   return { items, total: statuses.reduce((sum, one) => sum + counts[one], 0) };
 }
 

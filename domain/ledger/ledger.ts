@@ -190,15 +190,15 @@ export const feeGoneJournal = (gone: { of: string; native: Currency; chainFee: s
 export const feeJournal = (fee: { txId: string; native: Currency; chainFee: string; from: FeePayer }): Journal =>
   journal(`fee/${fee.txId}`, null, [{ debit: 'E:network', credit: fee.from, asset: fee.native, amount: fee.chainFee }]);
 
-/** What is held for something on its way out. `kind`, `id`: the refund, leg or withdrawal. One start for ever, and one
- *  end at a time. */
+/** What is held for something on its way out. `kind`, `id`: the refund, payout line or withdrawal. One start for ever,
+ *  and one end at a time. */
 export type Hold = Readonly<{
   kind: HoldingKind;
   id: string;
   merchantId: string;
   currency: Currency;
   gross: string;
-  /** What the merchant's statement names as its source, where that is not `id`: the batch of a leg. */
+  /** What the merchant's statement names as its source, where that is not `id`: the batch of a payout line. */
   sourceId?: string;
 }>;
 const holdEntry = (hold: Hold, step: 'reserve' | 'release' | 'arrived'): StatementEntry => {

@@ -17,8 +17,8 @@ export const batchStatuses = [
   'cancelled',
 ] as const;
 export type BatchStatus = (typeof batchStatuses)[number];
-export const legStatuses = ['pending', 'processing', 'broadcast', 'completed', 'failed', 'refunded'] as const;
-export type LegStatus = (typeof legStatuses)[number];
+export const lineStatuses = ['pending', 'processing', 'broadcast', 'completed', 'failed', 'refunded'] as const;
+export type LineStatus = (typeof lineStatuses)[number];
 export type PayoutEventType = `mass_payout.${
   'created' | 'processing' | 'broadcast' | 'leg_completed' | 'leg_failed' | 'completed' | 'failed' | 'cancelled'}`;
 
@@ -32,7 +32,7 @@ export const payoutWindow = 64;
 export type PayoutRow = Readonly<{ currency: string; address: string; amount: string; destinationTag?: string }>;
 
 /** Of one row that can be paid. `amount` leaves the balance, `net` arrives. */
-type PayoutLeg = Readonly<{
+type PayoutLine = Readonly<{
   rowIndex: number;
   currency: Currency;
   address: string;
@@ -42,7 +42,7 @@ type PayoutLeg = Readonly<{
   net: string;
 }>;
 export type ValidatedRow =
-  | (PayoutLeg & Readonly<{ row: PayoutRow; error: null }>)
+  | (PayoutLine & Readonly<{ row: PayoutRow; error: null }>)
   | Readonly<{ row: PayoutRow; rowIndex: number; error: string }>;
 
 /** What rows are judged by. */
@@ -63,7 +63,7 @@ export type PayoutTerms = Readonly<{
 
 export type ValidatedBatch = Readonly<{
   rows: readonly ValidatedRow[];
-  legs: readonly PayoutLeg[];
+  lines: readonly PayoutLine[];
   totalsByCurrency: Readonly<Record<Currency, string>>;
   feeByCurrency: Readonly<Record<Currency, string>>;
   balanceByCurrency: Readonly<Record<Currency, string>>;
@@ -100,7 +100,7 @@ export function payoutFee(
   return divide(all, String(count), decimals, 'up');
 }
 
-type Candidate = Omit<PayoutLeg, 'networkFee' | 'net'> & Readonly<{ row: PayoutRow }>;
+type Candidate = Omit<PayoutLine, 'networkFee' | 'net'> & Readonly<{ row: PayoutRow }>;
 
 function candidateOf(row: PayoutRow, rowIndex: number, terms: PayoutTerms): Candidate | string {
   const asset = findAsset(row.currency.trim().toUpperCase());
@@ -124,9 +124,9 @@ function candidateOf(row: PayoutRow, rowIndex: number, terms: PayoutTerms): Cand
   return { row, rowIndex, currency, address, destinationTag, amount };
 }
 
-const sums = (legs: readonly PayoutLeg[], of: (leg: PayoutLeg) => string): Record<Currency, string> => {
+const sums = (lines: readonly PayoutLine[], of: (line: PayoutLine) => string): Record<Currency, string> => {
   const all: Record<Currency, string> = {};
-  for (const leg of legs) all[leg.currency] = add(all[leg.currency] ?? '0', of(leg));
+  for (const line of lines) all[line.currency] = add(all[line.currency] ?? '0', of(line));
   return all;
 };
 
@@ -152,8 +152,8 @@ export function validateBatch(rows: readonly PayoutRow[], terms: PayoutTerms): V
       return { row: one.row, rowIndex, error: `After the network fee of ${networkFee} less than ${dust} is left` };
     return { ...one, networkFee, net, error: null };
   });
-  const legs = judged.filter((row) => row.error === null);
-  const totalsByCurrency = sums(legs, (leg) => leg.amount);
+  const lines = judged.filter((row) => row.error === null);
+  const totalsByCurrency = sums(lines, (line) => line.amount);
   const currencies = Object.keys(totalsByCurrency);
   const balanceByCurrency = Object.fromEntries(currencies.map((one) => [one, terms.balances[one] ?? '0']));
   const overBalanceCurrencies = currencies.filter(
@@ -161,19 +161,19 @@ export function validateBatch(rows: readonly PayoutRow[], terms: PayoutTerms): V
   );
   return {
     rows: judged,
-    legs,
+    lines,
     totalsByCurrency,
-    feeByCurrency: sums(legs, (leg) => leg.networkFee),
+    feeByCurrency: sums(lines, (line) => line.networkFee),
     balanceByCurrency,
     overBalanceCurrencies,
-    reasons: submitReasons(rows.length, legs.length, overBalanceCurrencies),
+    reasons: submitReasons(rows.length, lines.length, overBalanceCurrencies),
   };
 }
 
-export type LegCounts = Readonly<Record<LegStatus, number>>;
+export type LineCounts = Readonly<Record<LineStatus, number>>;
 
-/** Where a batch stands by its legs. Once nothing is under way: how it ended. */
-export function batchStatusOf(counts: LegCounts): BatchStatus {
+/** Where a batch stands by its lines. Once nothing is under way: how it ended. */
+export function batchStatusOf(counts: LineCounts): BatchStatus {
   const { pending, processing, broadcast, completed, failed, refunded } = counts;
   if (pending + processing + broadcast > 0)
     return processing + broadcast + completed + failed > 0 ? 'processing' : 'queued';
@@ -207,7 +207,7 @@ export type BatchRow = {
   created_at: Date;
   updated_at: Date;
 };
-export type LegRow = {
+export type PayoutLineRow = {
   id: string;
   batch_id: string;
   merchant_id: string;
@@ -219,7 +219,7 @@ export type LegRow = {
   amount: string;
   network_fee: string;
   net_amount: string;
-  status: LegStatus;
+  status: LineStatus;
   state_version: number;
   intent_id: string | null;
   tx_id: string | null;
@@ -227,8 +227,8 @@ export type LegRow = {
   updated_at: Date;
 };
 
-/** A batch as lists and events show it; GET adds its legs. Contract: G10. */
-export const viewBatch = (row: BatchRow, counts: LegCounts, livemode: boolean) => ({
+/** A batch as lists and events show it; GET adds its lines. Contract: G10. */
+export const viewBatch = (row: BatchRow, counts: LineCounts, livemode: boolean) => ({
   _id: row.id,
   status: row.status,
   stateVersion: row.state_version,
@@ -246,13 +246,13 @@ export const viewBatch = (row: BatchRow, counts: LegCounts, livemode: boolean) =
 });
 
 /** What a line pays, in base units. */
-export const unitsOf = (leg: Pick<LegRow, 'currency' | 'net_amount'>): bigint =>
-  baseUnits(leg.currency, leg.net_amount);
+export const unitsOf = (line: Pick<PayoutLineRow, 'currency' | 'net_amount'>): bigint =>
+  baseUnits(line.currency, line.net_amount);
 
 /** A line with what keeps it from being signed. */
-export type ShownLeg = LegRow & Readonly<{ waits_for?: WaitCause | null }>;
+export type ShownLine = PayoutLineRow & Readonly<{ waits_for?: WaitCause | null }>;
 
-export const viewLeg = (row: ShownLeg) => ({
+export const viewLine = (row: ShownLine) => ({
   _id: row.id,
   rowIndex: row.row_index,
   currency: row.currency,

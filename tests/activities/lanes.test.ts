@@ -232,11 +232,11 @@ describe('A2: mass payouts', () => {
     expect(await signer.signPayouts(id)).toEqual({ stored: 6 });
     await sendPayouts(sender, id);
     await mine(1);
-    const legs = (await db.query(`SELECT id FROM intent WHERE owner_id = $1 AND from_address = $2`, [
+    const lines = (await db.query(`SELECT id FROM intent WHERE owner_id = $1 AND from_address = $2`, [
       id,
       lane(1),
     ])) as Array<{ id: string }>;
-    for (const leg of legs) expect(await ended(leg.id)).toBe(true);
+    for (const line of lines) expect(await ended(line.id)).toBe(true);
     await calm();
     expect(await db.query(`SELECT FROM attempt GROUP BY intent_id HAVING count(DISTINCT from_address) > 1`)).toEqual(
       [],

@@ -112,7 +112,7 @@ async function aBatch(): Promise<string> {
 }
 const statusOf = async (table: string, id: string): Promise<string> =>
   (await db.query(`SELECT status FROM ${table} WHERE id = $1`, [id]))[0].status;
-const signedLegs = async (batchId: string): Promise<number> =>
+const signedLines = async (batchId: string): Promise<number> =>
   (
     await db.query(
       `SELECT count(*)::int AS n FROM attempt a JOIN intent i ON i.id = a.intent_id WHERE i.owner_id = $1`,
@@ -144,10 +144,10 @@ describe('A9: a suspended merchant', () => {
       stored: 0,
       reason: 'outgoing money of the merchant is held: fraud',
     });
-    expect(await signedLegs(batchId)).toBe(0);
+    expect(await signedLines(batchId)).toBe(0);
     await byTwoOperators(db, 'lift-hold', { merchantId });
     await signer.signPayouts(batchId);
-    expect(await signedLegs(batchId)).toBe(1);
+    expect(await signedLines(batchId)).toBe(1);
   });
 
   it('takes nothing of the treasury for plans while it is held', async () => {

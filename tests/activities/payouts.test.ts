@@ -12,7 +12,7 @@ import { armFailPoints, disarmFailPoints } from '../../db/fail-point';
 import { dropIntents } from '../../db/txmanager/intents';
 import { post } from '../../db/ledger/ledger';
 import { createMerchant } from '../../db/access/merchants';
-import { shownLegsOf, storeSigned } from '../../db/payouts/payouts';
+import { shownLinesOf, storeSigned } from '../../db/payouts/payouts';
 import { cancelBatch } from '../../commands/payouts/cancel';
 import { approveBatch } from '../../commands/payouts/approve';
 import { queueBatch } from '../../commands/payouts/queue';
@@ -23,7 +23,7 @@ import type { NetworkId } from '../../domain/chains/assets';
 import { parseConfig } from '../../domain/config';
 import { newId } from '../../domain/ids';
 import { subtract, toUnits } from '../../domain/money';
-import { viewLeg, type LegRow } from '../../domain/payouts/payout';
+import { viewLine, type PayoutLineRow } from '../../domain/payouts/payout';
 import { waitMessages } from '../../domain/txmanager/waits';
 import { connectionsTo, freshDatabase, patiently } from '../setup/postgres';
 import { adjustment } from '../../domain/ledger/entry';
@@ -155,9 +155,9 @@ async function queued(
   );
   return row.id;
 }
-const legs = (id: string): Promise<LegRow[]> =>
+const linesOf = (id: string): Promise<PayoutLineRow[]> =>
   db.query('SELECT * FROM payout_leg WHERE batch_id = $1 ORDER BY row_index', [id]);
-const statuses = async (id: string): Promise<string[]> => (await legs(id)).map((leg) => leg.status);
+const statuses = async (id: string): Promise<string[]> => (await linesOf(id)).map((line) => line.status);
 const batchStatus = async (id: string): Promise<string> =>
   (await db.query('SELECT status FROM payout_batch WHERE id = $1', [id]))[0].status;
 const events = async (id: string): Promise<string[]> =>
@@ -224,8 +224,8 @@ it('pays coins in one transaction, ether one by one, and tokens once their gas i
   expect(await carrier.payoutStep(id)).toBeNull();
   expect(await carrier.payoutStep(id)).toBeNull();
   expect(await batchStatus(id)).toBe('completed');
-  const paid = await legs(id);
-  expect(paid.map((leg) => leg.status)).toEqual(Array(5).fill('completed'));
+  const paid = await linesOf(id);
+  expect(paid.map((line) => line.status)).toEqual(Array(5).fill('completed'));
   expect(new Set([paid[0]!.tx_id, paid[3]!.tx_id]).size).toBe(1);
   const [coins] = (await attempts(id)).filter((one) => one.outputs.length > 1);
   expect(coins!.outputs.slice(0, 2).map((output) => output.address)).toEqual([away('BTC'), away('BTC', 1)]);
@@ -267,13 +267,13 @@ it('signs and sends each once, however often it is asked', async () => {
 it('keeps nothing of what was signed for another nonce, or for what has changed since', async () => {
   const id = await queued([0, 1].map((index) => ['ETH', '0.01', index] as const));
   await carrier.payoutStep(id);
-  const due = await legs(id);
+  const due = await linesOf(id);
   const [{ next_nonce: next }] = await db.query(`SELECT next_nonce FROM wallet_sequence WHERE address = $1`, [
     hot('ethereum'),
   ]);
-  const rows = due.map((leg, n) => ({
-    intent_id: leg.intent_id!,
-    leg_id: leg.id,
+  const rows = due.map((line, n) => ({
+    intent_id: line.intent_id!,
+    leg_id: line.id,
     tx_id: `0x${id}${n}`,
     raw: '0x00',
     nonce: next + n,
@@ -301,7 +301,7 @@ it('signs nothing of what is frozen, nor from a wallet that is', async () => {
   expect(await signer.signPayouts(id)).toEqual({ stored: 0, reason: 'frozen: a test' });
   // 12: its merchant reads that it waits, and not why operators have stopped it.
   const told = async (): Promise<Array<string | null>> =>
-    (await shownLegsOf(db, id)).map((leg) => viewLeg(leg).merchantMessage);
+    (await shownLinesOf(db, id)).map((line) => viewLine(line).merchantMessage);
   expect(new Set(await told())).toEqual(new Set([waitMessages.paused]));
   await unfreeze(db.manager, 'ETH');
   await db.query(`UPDATE wallet_sequence SET frozen_reason = 'a test' WHERE address = $1`, [hot('ethereum')]);
@@ -393,7 +393,7 @@ it('gives back what is reverted, and pays the others', async () => {
   await mine(id);
   expect(await carrier.payoutStep(id)).toBeNull();
   expect(await statuses(id)).toEqual(['failed', 'completed']);
-  expect((await legs(id))[0]!.merchant_message).toContain('reverted');
+  expect((await linesOf(id))[0]!.merchant_message).toContain('reverted');
   expect([await batchStatus(id), await reserved('ETH')]).toEqual(['partially_completed', '0']);
   expect(await events(id)).toEqual(expect.arrayContaining(['leg_failed', 'leg_completed', 'completed']));
 });
@@ -413,7 +413,7 @@ describe('a reorganisation takes back what was final', () => {
   };
   /** One of the transactions of a payment is final in a block. */
   async function final(
-    leg: LegRow,
+    line: PayoutLineRow,
     {
       n = 1,
       success = true,
@@ -423,11 +423,11 @@ describe('a reorganisation takes back what was final', () => {
   ): Promise<void> {
     const [[attempt]] = (await db.query(
       `UPDATE attempt SET status = 'mined', block_hash = $3, height = 1000 WHERE intent_id = $1 AND n = $2 RETURNING *`,
-      [leg.intent_id, n, block],
+      [line.intent_id, n, block],
     )) as [OpenAttempt[], number];
-    await db.query(`UPDATE intent SET status = 'mined' WHERE id = $1`, [leg.intent_id]);
+    await db.query(`UPDATE intent SET status = 'mined' WHERE id = $1`, [line.intent_id]);
     await db.transaction((tx) => finalizeAttempts(tx, [{ attempt: attempt!, success, feeUnits: fee }]));
-    expect(await carrier.payoutStep(leg.batch_id)).toBeNull();
+    expect(await carrier.payoutStep(line.batch_id)).toBeNull();
   }
   /** What the books say of an asset beyond what its transactions explain: the same before and after. */
   const beyond = async (currency: string): Promise<string> => {
@@ -451,14 +451,14 @@ describe('a reorganisation takes back what was final', () => {
     ).toEqual([]);
   const isCarried = async (id: string): Promise<boolean> =>
     (await db.query('SELECT FROM temporal_request WHERE workflow_id = $1', [`payout-batch/${id}`])).length > 0;
-  const txIds = async (leg: LegRow): Promise<string[]> =>
-    (await db.query('SELECT tx_id FROM attempt WHERE intent_id = $1 ORDER BY n', [leg.intent_id])).map(
+  const txIds = async (line: PayoutLineRow): Promise<string[]> =>
+    (await db.query('SELECT tx_id FROM attempt WHERE intent_id = $1 ORDER BY n', [line.intent_id])).map(
       (row: { tx_id: string }) => row.tx_id,
     );
-  async function broadcast(rows: Parameters<typeof queued>[0]): Promise<{ id: string; first: LegRow }> {
+  async function broadcast(rows: Parameters<typeof queued>[0]): Promise<{ id: string; first: PayoutLineRow }> {
     const id = await queued(rows);
     await round(id);
-    return { id, first: (await legs(id))[0]! };
+    return { id, first: (await linesOf(id))[0]! };
   }
 
   it('mined again: on its way, held, and completed once more, at the fee of now', async () => {
@@ -502,8 +502,8 @@ describe('a reorganisation takes back what was final', () => {
     await final(first, { n: 1 });
     await takenBack('ethereum');
     await final(first, { n: 2, fee: 30_000n });
-    const [leg] = await legs(id);
-    expect([leg!.status, leg!.tx_id]).toEqual(['completed', (await txIds(first))[1]]);
+    const [line] = await linesOf(id);
+    expect([line!.status, line!.tx_id]).toEqual(['completed', (await txIds(first))[1]]);
     expect(await beyond('ETH')).toBe(before);
     await clean();
   });
@@ -525,7 +525,7 @@ describe('a reorganisation takes back what was final', () => {
         'processing',
         '0.01',
       ]);
-      expect((await legs(id))[0]!.merchant_message).toBeNull();
+      expect((await linesOf(id))[0]!.merchant_message).toBeNull();
       await clean();
       await final(first, { success: true, block: 'c' });
       expect([await statuses(id), await batchStatus(id)]).toEqual([['completed'], 'completed']);
@@ -590,7 +590,7 @@ describe('a reorganisation takes back what was final', () => {
       'completed',
       '0',
     ]);
-    expect(new Set((await legs(id)).map((leg) => leg.tx_id))).toEqual(new Set([(await txIds(first))[n - 1]]));
+    expect(new Set((await linesOf(id)).map((line) => line.tx_id))).toEqual(new Set([(await txIds(first))[n - 1]]));
     expect(await beyond('BTC')).toBe(before);
   });
 });
@@ -643,12 +643,12 @@ it('gives a node that has lost its pool the same bytes, and nothing back', async
     ['ETH', '0.02', 1],
   ]);
   await round(id);
-  const [before, legsBefore] = [await reserved('ETH'), await legs(id)];
+  const [before, linesBefore] = [await reserved('ETH'), await linesOf(id)];
   sent.length = 0;
   nextNonce = 0; // the node has forgotten both
   for (let n = 0; n < 3; n += 1) await round(id);
   expect([sent.length, new Set(sent).size]).toEqual([6, 2]);
-  expect([await reserved('ETH'), await legs(id)]).toEqual([before, legsBefore]);
+  expect([await reserved('ETH'), await linesOf(id)]).toEqual([before, linesBefore]);
   expect(await attempts(id)).toHaveLength(2);
   await mine(id);
   expect(await carrier.payoutStep(id)).toBeNull();
@@ -701,7 +701,9 @@ it('of 500 payments pays the half that the treasury holds, and the rest when it 
   expect(alert.n).toBeGreaterThan(0);
   // What went out is whole payments, each once.
   const paid = (await attempts(id)).flatMap((one) => one.outputs).filter((one) => one.address !== hot('bitcoin'));
-  const nets = (await legs(id)).filter((leg) => leg.status === 'completed').map((leg) => toUnits(leg.net_amount, 8));
+  const nets = (await linesOf(id))
+    .filter((line) => line.status === 'completed')
+    .map((line) => toUnits(line.net_amount, 8));
   expect(paid.map((one) => BigInt(one.units))).toEqual(nets);
   expect(await reserved('BTC')).toBe(`${(500 - half) / 100}`);
   for (const coin of ['1.001', '1.001', '0.501']) await holds('BTC', coin);
@@ -738,7 +740,7 @@ describe('an address is taken off the whitelist', () => {
       await mine(id);
       expect(await carrier.payoutStep(id)).toBeNull();
       expect(await batchStatus(id)).toBe('partially_completed');
-      expect((await legs(id))[1]!.merchant_message).toContain('whitelist');
+      expect((await linesOf(id))[1]!.merchant_message).toContain('whitelist');
       expect(await reserved(currency)).toBe('0');
       await list(currency, away(currency, 8));
       await list(currency, away(currency, 9));
@@ -892,13 +894,13 @@ it.each<[string, string]>([
     ['ETH', '0.01', 1],
   ]);
   await carrier.payoutStep(id);
-  const [leg] = await legs(id);
-  await db.query(change, [leg!.intent_id]);
+  const [line] = await linesOf(id);
+  await db.query(change, [line!.intent_id]);
   await signer.signPayouts(id);
-  await expect(signer.signOnce(leg!.intent_id!)).rejects.toMatchObject({ code: 'INTENT_MISMATCH' });
+  await expect(signer.signOnce(line!.intent_id!)).rejects.toMatchObject({ code: 'INTENT_MISMATCH' });
   expect(await statuses(id)).toEqual(['pending', 'processing']);
-  expect(await db.query('SELECT FROM attempt WHERE intent_id = $1', [leg!.intent_id])).toEqual([]);
-  await db.query(`UPDATE intent SET status = 'dead' WHERE id = $1`, [leg!.intent_id]);
+  expect(await db.query('SELECT FROM attempt WHERE intent_id = $1', [line!.intent_id])).toEqual([]);
+  await db.query(`UPDATE intent SET status = 'dead' WHERE id = $1`, [line!.intent_id]);
   const back = await db.transaction((tx) => cancelBatch(tx, merchantId, id));
   expect([back.refundedLegs, back.sentLegs, back.row.status]).toEqual([1, 1, 'processing']);
 });

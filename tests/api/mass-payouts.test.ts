@@ -196,24 +196,24 @@ describe('queue', () => {
     expect((await balanceOf('USDT_ERC20')).reserved).toBe(add(before[1].reserved, '20'));
 
     const one = (await ann.get(`${path}/${batch._id}`)).body.data;
-    const { legs, ...rest } = one;
+    const { legs: lines, ...rest } = one;
     expect(rest).toEqual(batch);
     expect(
-      legs.map((leg: Record<string, unknown>) => [
-        leg.rowIndex,
-        leg.currency,
-        leg.amount,
-        leg.networkFee,
-        leg.netToDestination,
+      lines.map((line: Record<string, unknown>) => [
+        line.rowIndex,
+        line.currency,
+        line.amount,
+        line.networkFee,
+        line.netToDestination,
       ]),
     ).toEqual([
       [0, 'ETH', '0.5', '0.000042', '0.499958'],
       [1, 'USDT_ERC20', '20', '0.5504', '19.4496'],
       [2, 'ETH', '0.25', '0.000042', '0.249958'],
     ]);
-    expect(legs[0]).toMatchObject({ status: 'pending', txId: null, merchantMessage: null, address: known });
+    expect(lines[0]).toMatchObject({ status: 'pending', txId: null, merchantMessage: null, address: known });
     const page = (await ann.get(`${path}/${batch._id}/legs?limit=2&page=2&status=pending`)).body.data;
-    expect(page).toEqual({ items: [legs[2]], total: 3 });
+    expect(page).toEqual({ items: [lines[2]], total: 3 });
     expect((await ann.get(`${path}/${batch._id}/legs?status=failed`)).body.data).toEqual({ items: [], total: 0 });
     expect((await ann.get(`${path}?status=queued&limit=1`)).body.data.items).toEqual([batch]);
     expect((await ann.get(`${path}?dateTo=2020-01-01`)).body.data).toEqual({ items: [], total: 0 });

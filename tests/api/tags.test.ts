@@ -144,10 +144,10 @@ describe('an asset that requires tags', () => {
       totpCode: await ann.code(),
     });
     expect(made.status).toBe(201);
-    const legs = await h.db.query('SELECT destination_tag FROM payout_leg WHERE batch_id = $1 ORDER BY row_index', [
+    const lines = await h.db.query('SELECT destination_tag FROM payout_leg WHERE batch_id = $1 ORDER BY row_index', [
       made.body.data._id,
     ]);
-    expect(legs).toEqual([{ destination_tag: '9' }, { destination_tag: '9' }]);
+    expect(lines).toEqual([{ destination_tag: '9' }, { destination_tag: '9' }]);
     const file = await ann.get(`/api/v1/mass-payouts/${made.body.data._id}/export.csv`);
     expect(file.text.split('\n').slice(1, 3)).toEqual([
       expect.stringMatching(/^\w{24},0,TAG,0x\w+,9,/),

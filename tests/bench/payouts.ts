@@ -33,12 +33,12 @@ const treasury: Record<Currency, string> = { ETH: '60', BTC: '4', USDT_ERC20: '1
 const credited: Record<Currency, string> = { ETH: '50', BTC: '3', USDT_ERC20: '10000' };
 
 type Row = Readonly<{ currency: Currency; address: string; amount: string }>;
-type Leg = Row & Readonly<{ status: string; netToDestination: string; networkFee: string }>;
+type Line = Row & Readonly<{ status: string; netToDestination: string; networkFee: string }>;
 type Batch = Readonly<{
   status: string;
   totalsByCurrency: Record<string, string>;
   feeByCurrency: Record<string, string>;
-  legs: readonly Leg[];
+  legs: readonly Line[];
 }>;
 
 /** Mass payouts of 500 rows: how long they take, beside what the node alone takes of transactions that are signed
@@ -72,7 +72,7 @@ export async function payouts(): Promise<void> {
       }
       const events = await eventsOf(world, `payout-batch/${id}`);
       report({
-        name: `history of a payout of ${count} legs, ${currency}`,
+        name: `history of a payout of ${count} lines, ${currency}`,
         value: events,
         unit: 'events',
         limit: '≤ 2,000',
@@ -81,7 +81,7 @@ export async function payouts(): Promise<void> {
       });
       reportWrong(`${count} rows of ${currency}, ${batch.status}`, wrong);
     }
-    await reportLegs(world, shop.codecs.ethereum, ether, raw);
+    await reportLines(world, shop.codecs.ethereum, ether, raw);
     const [p50, p99] = [percentile(all, 0.5), percentile(all, 0.99)];
     report({
       name: `validation of ${count} rows, p99 ÷ p50`,
@@ -99,7 +99,7 @@ export async function payouts(): Promise<void> {
         await shop.ann.post(`${path}/${id}/cancel`);
       }
       const batch = await shop.ends(id);
-      const paid = batch.legs.filter((leg) => leg.status === 'completed').length;
+      const paid = batch.legs.filter((line) => line.status === 'completed').length;
       const what = isCalledBack ? `called back in the middle, ${paid} paid` : batch.status;
       reportWrong(`${count} rows of three currencies, ${what}`, await shop.wrong(batch, before));
     }
@@ -189,26 +189,26 @@ export class Payer {
   async wrong(batch: Batch, before: Awaited<ReturnType<Payer['balances']>>): Promise<string[]> {
     const found: string[] = [];
     const held = await this.held(batch.legs);
-    for (const leg of batch.legs) {
-      const paid = leg.status === 'completed' ? toUnits(leg.netToDestination, assetOf(leg.currency).decimals) : 0n;
-      const has = held.get(leg.address) ?? 0n;
-      if (has !== paid) found.push(`${leg.address} has ${has} and not ${paid}`);
-      if (!['completed', 'refunded'].includes(leg.status)) found.push(`${leg.address} is ${leg.status}`);
+    for (const line of batch.legs) {
+      const paid = line.status === 'completed' ? toUnits(line.netToDestination, assetOf(line.currency).decimals) : 0n;
+      const has = held.get(line.address) ?? 0n;
+      if (has !== paid) found.push(`${line.address} has ${has} and not ${paid}`);
+      if (!['completed', 'refunded'].includes(line.status)) found.push(`${line.address} is ${line.status}`);
     }
     const after = await this.balances();
-    for (const currency of new Set(batch.legs.map((leg) => leg.currency))) {
-      const legs = batch.legs.filter((leg) => leg.currency === currency);
-      const sum = (some: readonly Leg[], part: (leg: Leg) => string): string => add('0', ...some.map(part));
+    for (const currency of new Set(batch.legs.map((line) => line.currency))) {
+      const lines = batch.legs.filter((line) => line.currency === currency);
+      const sum = (some: readonly Line[], part: (line: Line) => string): string => add('0', ...some.map(part));
       const figures = [
-        [sum(legs, (leg) => add(leg.netToDestination, leg.networkFee)), batch.totalsByCurrency[currency]],
-        [sum(legs, (leg) => leg.networkFee), batch.feeByCurrency[currency]],
+        [sum(lines, (line) => add(line.netToDestination, line.networkFee)), batch.totalsByCurrency[currency]],
+        [sum(lines, (line) => line.networkFee), batch.feeByCurrency[currency]],
         [
           after[currency]?.balance,
           subtract(
             before[currency]!.balance,
             sum(
-              legs.filter((leg) => leg.status === 'completed'),
-              (leg) => leg.amount,
+              lines.filter((line) => line.status === 'completed'),
+              (line) => line.amount,
             ),
           ),
         ],
@@ -220,20 +220,20 @@ export class Payer {
   }
 
   /** Base units that the chains say each recipient has. */
-  private async held(legs: readonly Leg[]): Promise<Map<string, bigint>> {
+  private async held(lines: readonly Line[]): Promise<Map<string, bigint>> {
     const held = new Map<string, bigint>();
     const bitcoin = createAdapter('bitcoin', this.config);
     const ethereum = createAdapter('ethereum', this.config);
     const { height } = await bitcoin.head();
-    if (legs.some((leg) => leg.currency === 'BTC'))
+    if (lines.some((line) => line.currency === 'BTC'))
       for (let at = 0; at <= height; at += 1)
         for (const { to, units } of (await bitcoin.readBlock(at))!.transfers)
           held.set(to, (held.get(to) ?? 0n) + units);
     const head = (await ethereum.head()).height;
     await inParallel(
-      legs.filter((leg) => leg.currency !== 'BTC'),
+      lines.filter((line) => line.currency !== 'BTC'),
       8,
-      async (leg) => held.set(leg.address, (await ethereum.holding(leg.address, leg.currency, head))!),
+      async (line) => held.set(line.address, (await ethereum.holding(line.address, line.currency, head))!),
     );
     return held;
   }
@@ -264,7 +264,7 @@ async function took(world: World, id: string): Promise<string> {
 }
 
 /** `raw`: what the node took before and after the payouts. */
-async function reportLegs(
+async function reportLines(
   world: World,
   codec: ReturnType<typeof createCodecs>['ethereum'],
   ids: readonly string[],
@@ -279,18 +279,18 @@ async function reportLegs(
       GROUP BY i.owner_id, i.created_at HAVING count(*) >= 32`,
     [ids],
   );
-  const legs = median(windows.map((window: { n: number; seconds: number }) => window.n / window.seconds));
+  const lines = median(windows.map((window: { n: number; seconds: number }) => window.n / window.seconds));
   const perSecond = widths.map((width) => median(raw.flatMap((some) => some.get(width)!)));
   const best = Math.max(...perSecond);
   const each = widths.map((width, n) => `${perSecond[n]!.toFixed(0)}/s from ${width} lanes`);
   const together = await batchAcceptance(world, codec);
   report({
-    name: 'legs signed and broadcast ÷ raw acceptance of signed transactions',
-    value: legs / best,
+    name: 'lines signed and broadcast ÷ raw acceptance of signed transactions',
+    value: lines / best,
     unit: '×',
     limit: '≥ 0.3',
-    holds: legs / best >= 0.3,
-    detail: `${legs.toFixed(0)}/s in ${windows.length} windows against ${each.join(', ')}; ${together.toFixed(0)}/s in one JSON-RPC batch, which not all nodes take`,
+    holds: lines / best >= 0.3,
+    detail: `${lines.toFixed(0)}/s in ${windows.length} windows against ${each.join(', ')}; ${together.toFixed(0)}/s in one JSON-RPC batch, which not all nodes take`,
   });
 }
 

@@ -141,7 +141,7 @@ it('has a running balance that is the sum of its amounts at every seq, whatever 
 
 it('says what each entry is', async () => {
   const id = newId();
-  const [payment, withdrawal, leg, batch] = [newId(), newId(), newId(), newId()];
+  const [payment, withdrawal, payoutLine, batch] = [newId(), newId(), newId(), newId()];
   await postNow('payment/in', [move('Q:capital', unsettled(id), '10')]);
   await inTx((tx) =>
     post(
@@ -158,7 +158,7 @@ it('says what each entry is', async () => {
   await inTx((tx) => post(tx, holdJournal(held)));
   const paid = { net: '2', native: 'BTC', chainFee: '0', gasFrom: 'A:treasury', txId: 'bb' } as const;
   await inTx((tx) => post(tx, captureJournal({ ...held, ...paid })));
-  const line = { id: leg, sourceId: batch, kind: 'leg', merchantId: id, currency: 'BTC', gross: '3' } as const;
+  const line = { id: payoutLine, sourceId: batch, kind: 'leg', merchantId: id, currency: 'BTC', gross: '3' } as const;
   await inTx((tx) => post(tx, holdJournal(line)));
   await inTx((tx) => post(tx, releaseJournal(line)));
   const exchanged = { fromCurrency: 'BTC', toCurrency: 'ETH', fromAmount: '4', commission: '0', net: '4', out: '60' };

@@ -101,7 +101,7 @@ async function putDeposits(owner: Client): Promise<void> {
 
 async function putWhatLeaves(owner: Client): Promise<void> {
   const leaving = { currency: 'ETH', network: 'ethereum', address: '0xb', network_fee: 0.5, net_amount: 2 };
-  const { withdrawal, refund, leg } = held;
+  const { withdrawal, refund, leg: line } = held;
   await unguarded(
     owner,
     `INSERT INTO withdrawal (id, merchant_id, idempotency_key, body_hash, status, currency, network, address,
@@ -127,12 +127,12 @@ async function putWhatLeaves(owner: Client): Promise<void> {
     `INSERT INTO payout_batch (id, merchant_id, status, rows_hash, row_count, totals, fees, created_by, created_by_id)
      VALUES ('${batch}', '${shop}', 'processing', '', 2, '{}', '{}', 'ann', '${id(99)}')`,
   );
-  for (const [row_index, [legId, intent_id]] of [
-    [leg, intents.leg],
+  for (const [row_index, [lineId, intent_id]] of [
+    [line, intents.leg],
     [shared, intents.shared],
   ].entries())
     await put(owner, 'payout_leg', {
-      ...{ ...leaving, id: legId, batch_id: batch, merchant_id: shop, row_index, amount: 2.5, status: 'broadcast' },
+      ...{ ...leaving, id: lineId, batch_id: batch, merchant_id: shop, row_index, amount: 2.5, status: 'broadcast' },
       ...{ state_version: 1, intent_id, updated_at: 'now' },
     });
   for (const conversion of [swapped, given])

@@ -4,9 +4,9 @@ import { add, compare, Decimal, fit, fromUnits, isPositive, subtract, times } fr
 import {
   batchStatusOf,
   validateBatch,
-  legStatuses,
+  lineStatuses,
   payoutFee,
-  type LegCounts,
+  type LineCounts,
   type PayoutTerms,
 } from '../../domain/payouts/payout';
 
@@ -75,14 +75,14 @@ describe('judgeBatch', () => {
       fc.property(rows, (all) => {
         const judged = validateBatch(all, terms());
         expect(judged.rows.map((one) => one.rowIndex)).toEqual(all.map((_, index) => index));
-        for (const leg of judged.legs) {
-          const { decimals, dust } = assetOf(leg.currency);
-          const asked = all[leg.rowIndex]!.amount;
-          expect(add(leg.net, leg.networkFee)).toBe(leg.amount);
-          expect(compare(leg.amount, asked)).toBeLessThanOrEqual(0);
-          expect(compare(subtract(asked, leg.amount), fromUnits(1n, decimals))).toBe(-1);
-          expect(compare(leg.net, dust)).toBeGreaterThanOrEqual(0);
-          expect(new Decimal(leg.net).decimalPlaces()).toBeLessThanOrEqual(decimals);
+        for (const line of judged.lines) {
+          const { decimals, dust } = assetOf(line.currency);
+          const asked = all[line.rowIndex]!.amount;
+          expect(add(line.net, line.networkFee)).toBe(line.amount);
+          expect(compare(line.amount, asked)).toBeLessThanOrEqual(0);
+          expect(compare(subtract(asked, line.amount), fromUnits(1n, decimals))).toBe(-1);
+          expect(compare(line.net, dust)).toBeGreaterThanOrEqual(0);
+          expect(new Decimal(line.net).decimalPlaces()).toBeLessThanOrEqual(decimals);
         }
       }),
     );
@@ -95,19 +95,19 @@ describe('judgeBatch', () => {
         const held = assets.filter(({ currency }) => currency !== 'USDC_ERC20');
         const balances = Object.fromEntries(held.map(({ currency }) => [currency, balance]));
         const judged = validateBatch(all, terms({ balances }));
-        const known = new Set(judged.legs.map((leg) => leg.currency));
+        const known = new Set(judged.lines.map((line) => line.currency));
         expect(new Set(Object.keys(judged.totalsByCurrency))).toEqual(known);
         for (const currency of known) {
-          const own = judged.legs.filter((leg) => leg.currency === currency);
-          expect(judged.totalsByCurrency[currency]).toBe(add('0', ...own.map((leg) => leg.amount)));
-          expect(judged.feeByCurrency[currency]).toBe(add('0', ...own.map((leg) => leg.networkFee)));
+          const own = judged.lines.filter((line) => line.currency === currency);
+          expect(judged.totalsByCurrency[currency]).toBe(add('0', ...own.map((line) => line.amount)));
+          expect(judged.feeByCurrency[currency]).toBe(add('0', ...own.map((line) => line.networkFee)));
           const has = currency === 'USDC_ERC20' ? '0' : balance;
           expect(judged.balanceByCurrency[currency]).toBe(has);
           expect(judged.overBalanceCurrencies.includes(currency)).toBe(
             compare(judged.totalsByCurrency[currency]!, has) > 0,
           );
         }
-        const isWhole = judged.legs.length === all.length;
+        const isWhole = judged.lines.length === all.length;
         expect(judged.reasons.length === 0).toBe(isWhole && judged.overBalanceCurrencies.length === 0);
       }),
     );
@@ -137,7 +137,7 @@ describe('judgeBatch', () => {
     const judged = validateBatch([good, { ...good, ...change }], terms({ balances: { ETH: '5' } }));
     expect(judged.rows[0]).toMatchObject({ currency: 'ETH', address: 'a', amount: '0.5', error: null });
     expect(judged.rows[1]!.error).toContain(reason);
-    expect([judged.reasons.map(({ code }) => code), judged.legs.length]).toEqual([['INVALID_ROWS'], 1]);
+    expect([judged.reasons.map(({ code }) => code), judged.lines.length]).toEqual([['INVALID_ROWS'], 1]);
   });
 
   it('takes no more than 500 rows, and not none', () => {
@@ -155,9 +155,9 @@ describe('judgeBatch', () => {
 });
 
 describe('batchStatusOf', () => {
-  const counts = (given: Partial<LegCounts>): LegCounts =>
-    ({ ...Object.fromEntries(legStatuses.map((status) => [status, 0])), ...given }) as LegCounts;
-  it.each<[Partial<LegCounts>, string]>([
+  const counts = (given: Partial<LineCounts>): LineCounts =>
+    ({ ...Object.fromEntries(lineStatuses.map((status) => [status, 0])), ...given }) as LineCounts;
+  it.each<[Partial<LineCounts>, string]>([
     [{ pending: 3 }, 'queued'],
     [{ pending: 2, processing: 1 }, 'processing'],
     [{ pending: 2, refunded: 1, broadcast: 1 }, 'processing'],

@@ -116,12 +116,12 @@ const balances = async (): Promise<Record<string, { balance: string; reserved: s
       one,
     ]),
   );
-type Leg = Row & { status: string; netToDestination: string; networkFee: string; txId: string };
-/** What each leg says is what its address has. */
-async function checkLegs(legs: readonly Leg[]): Promise<void> {
-  for (const leg of legs) {
-    const net = leg.status === 'completed' ? toUnits(leg.netToDestination, decimals[leg.currency]) : 0n;
-    expect([leg.address, await held(leg.currency, leg.address)]).toEqual([leg.address, net]);
+type Line = Row & { status: string; netToDestination: string; networkFee: string; txId: string };
+/** What each line says is what its address has. */
+async function checkLines(lines: readonly Line[]): Promise<void> {
+  for (const line of lines) {
+    const net = line.status === 'completed' ? toUnits(line.netToDestination, decimals[line.currency]) : 0n;
+    expect([line.address, await held(line.currency, line.address)]).toEqual([line.address, net]);
   }
 }
 
@@ -136,19 +136,21 @@ it('thirty payments in three currencies arrive exactly, and so says the ledger',
   expect([done.status, done.counts.completed]).toEqual(['completed', 30]);
   // The fee is that of the moment at which it was queued: the network's price may have moved since it was checked.
   expect([done.totalsByCurrency, done.feeByCurrency]).toEqual([totalsByCurrency, feeByCurrency]);
-  await checkLegs(done.legs);
+  await checkLines(done.legs);
   const after = await balances();
   for (const currency of currencies) {
     expect(after[currency]).toMatchObject({
       balance: subtract(before[currency]!.balance, data.totalsByCurrency[currency]),
       reserved: '0',
     });
-    const legs = (done.legs as Leg[]).filter((leg) => leg.currency === currency);
-    expect(add('0', ...legs.map((leg) => add(leg.netToDestination, leg.networkFee)))).toBe(
+    const lines = (done.legs as Line[]).filter((line) => line.currency === currency);
+    expect(add('0', ...lines.map((line) => add(line.netToDestination, line.networkFee)))).toBe(
       data.totalsByCurrency[currency],
     );
   }
-  expect(new Set((done.legs as Leg[]).filter((leg) => leg.currency === 'BTC').map((leg) => leg.txId)).size).toBe(1);
+  expect(new Set((done.legs as Line[]).filter((line) => line.currency === 'BTC').map((line) => line.txId)).size).toBe(
+    1,
+  );
   const book = (await ann.call('GET', `/api/v1/ledger/history?sourceId=${id}&type=payout_leg&limit=100`)).body.items;
   expect(book).toHaveLength(30);
   const { events } = await world.history(`payout-batch/${id}`, 'payoutBatch-mixed');
@@ -179,12 +181,12 @@ it('called back in the middle: each payment has one of the two ends', async () =
     back.sentLegs,
     back.refundedLegs,
   ]);
-  await checkLegs(done.legs);
+  await checkLines(done.legs);
   const after = await balances();
   for (const currency of currencies) {
-    const sent = (done.legs as Leg[]).filter((leg) => leg.currency === currency && leg.status === 'completed');
+    const sent = (done.legs as Line[]).filter((line) => line.currency === currency && line.status === 'completed');
     expect(after[currency]).toMatchObject({
-      balance: subtract(before[currency]!.balance, add('0', ...sent.map((leg) => leg.amount))),
+      balance: subtract(before[currency]!.balance, add('0', ...sent.map((line) => line.amount))),
       reserved: '0',
     });
   }
@@ -234,9 +236,9 @@ it('an address that refuses it gets nothing, and its money comes back; a worker 
   const done = await ends(id);
   expect(await world.armed()).toEqual([]);
   expect(done.status).toBe('partially_completed');
-  expect(done.legs.map((leg: Leg) => leg.status)).toEqual(['failed', 'completed', 'completed']);
+  expect(done.legs.map((line: Line) => line.status)).toEqual(['failed', 'completed', 'completed']);
   expect(done.legs[0].merchantMessage).toContain('reverted');
-  await checkLegs(done.legs.slice(1));
+  await checkLines(done.legs.slice(1));
   const after = await balances();
   expect(after.ETH).toMatchObject({ balance: subtract(before.ETH!.balance, '0.05'), reserved: '0' });
   const [books] = await world.db.query(`SELECT count(*)::int AS n FROM egress_freeze`);

@@ -79,10 +79,10 @@ const rows: readonly Row[] = [
 
   ['C1', 'before the batch commits', [moneyOut, 'C1: what fails before its commit']],
   ['C2', 'committed, workflow not started', [moneyOut, 'C2: what fails after its commit']],
-  ['C3', 'leg: before the attempt is stored', [payouts, 'before what it has signed is stored: another signs']],
-  ['C4', 'leg: stored, not sent', [batches, "'leg.afterStore'"], ['e2e/withdrawals', "'withdrawal.afterStore'"]],
-  ['C5', 'leg: sent, reply lost', [batches, "'leg.afterSend'"], ['e2e/withdrawals', "'withdrawal.afterSend'"]],
-  ['C6', 'leg: mined, not posted', [payouts, 'before what is mined is booked: it is booked once']],
+  ['C3', 'line: before the attempt is stored', [payouts, 'before what it has signed is stored: another signs']],
+  ['C4', 'line: stored, not sent', [batches, "'leg.afterStore'"], ['e2e/withdrawals', "'withdrawal.afterStore'"]],
+  ['C5', 'line: sent, reply lost', [batches, "'leg.afterSend'"], ['e2e/withdrawals', "'withdrawal.afterSend'"]],
+  ['C6', 'line: mined, not posted', [payouts, 'before what is mined is booked: it is booked once']],
   [
     'C7',
     'reverted on the chain',
@@ -104,7 +104,7 @@ const rows: readonly Row[] = [
     [withdrawals, 'taking an address off the list and signing exclude each other'],
   ],
   ['C10', 'node lost the mempool', [payouts, 'gives a node that has lost its pool the same bytes']],
-  ['C11', '500 legs, hot wallet holds half', [payouts, 'of 500 payments pays the half']],
+  ['C11', '500 lines, hot wallet holds half', [payouts, 'of 500 payments pays the half']],
   [
     'C12',
     'old backup restored',

@@ -1,9 +1,9 @@
 import type { EntityManager } from 'typeorm';
 import { failPoint } from '../../db/fail-point';
-import { legsOf, lockBatch } from '../../db/payouts/payouts';
+import { linesOf, lockBatch } from '../../db/payouts/payouts';
 import { refreshBatch } from '../../commands/payouts/refresh';
 import { bookIntent } from '../book';
-import { completeLegs } from './payout-line-end';
+import { completeLines } from './payout-line-end';
 
 /** Ends booked in one transaction. */
 const perBooking = 64;
@@ -36,10 +36,10 @@ async function bookPaid(tx: EntityManager, batchId: string, ids: readonly string
       WHERE intent_id = ANY($1::bigint[]) AND status = 'final' ORDER BY intent_id`,
     [ids],
   );
-  const legs = await legsOf(tx, batchId);
-  await completeLegs(
+  const lines = await linesOf(tx, batchId);
+  await completeLines(
     tx,
-    mined.map((one) => ({ mined: one, legs: legs.filter((leg) => leg.intent_id === one.intent_id) })),
+    mined.map((one) => ({ mined: one, lines: lines.filter((line) => line.intent_id === one.intent_id) })),
   );
   await tx.query('UPDATE intent SET booked = true, updated_at = now() WHERE id = ANY($1::bigint[])', [ids]);
 }

@@ -2,82 +2,84 @@ import type { EntityManager } from 'typeorm';
 import { networkOf } from '../../domain/chains/assets';
 import { captureJournal, feeJournal, holdKey } from '../../domain/ledger/ledger';
 import { fit } from '../../domain/money';
-import type { LegRow } from '../../domain/payouts/payout';
+import type { PayoutLineRow } from '../../domain/payouts/payout';
 import { bookedFees, bookFeeChange, ensureEnds, ensureMined, minedOf } from '../../db/ledger/ledger';
-import { announceLegs, byCurrency, holdOfLeg, moveLegs } from '../../db/payouts/payouts';
+import { announceLines, byCurrency, holdOfLine, moveLines } from '../../db/payouts/payouts';
 import { dropIntents, type AttemptRow } from '../../db/txmanager/intents';
-import { giveBackLegs } from '../../commands/payouts/release';
+import { releaseLines } from '../../commands/payouts/release';
 import { chargeRevert } from '../charge-revert';
 import { failureOf } from './failure';
 
 /** Plans that pay one of these go; what they would have paid besides is planned anew. */
-async function dropSome(tx: EntityManager, legs: readonly LegRow[]): Promise<void> {
+async function dropSome(tx: EntityManager, lines: readonly PayoutLineRow[]): Promise<void> {
   await dropIntents(
     tx,
-    { kind: 'payout-batch', id: legs[0]!.batch_id },
-    legs.flatMap((leg) => leg.intent_id ?? []),
+    { kind: 'payout-batch', id: lines[0]!.batch_id },
+    lines.flatMap((line) => line.intent_id ?? []),
   );
 }
 
 /** Lines that cannot be paid fail before anything is signed; their plans go. The caller refreshes the batch. */
-export async function refuseLegs(tx: EntityManager, legs: readonly LegRow[], message: string): Promise<void> {
-  await dropSome(tx, legs);
-  await failLegs(tx, legs, message);
+export async function refuseLines(tx: EntityManager, lines: readonly PayoutLineRow[], message: string): Promise<void> {
+  await dropSome(tx, lines);
+  await failLines(tx, lines, message);
 }
 
 /** Addresses that are no longer on the whitelist are not paid. */
-export const failUnlisted = (tx: EntityManager, legs: readonly LegRow[]): Promise<void> =>
-  refuseLegs(tx, legs, 'The address is no longer on the withdrawal whitelist');
+export const failUnlisted = (tx: EntityManager, lines: readonly PayoutLineRow[]): Promise<void> =>
+  refuseLines(tx, lines, 'The address is no longer on the withdrawal whitelist');
 
 /** J7: nothing of them has left. */
-async function failLegs(
+async function failLines(
   tx: EntityManager,
-  legs: readonly LegRow[],
+  lines: readonly PayoutLineRow[],
   message: string,
   patch: { intent_id?: null; tx_id?: string } = { intent_id: null },
 ): Promise<void> {
-  await giveBackLegs(tx, legs);
-  const failed = await moveLegs(tx, legs, 'failed', { ...patch, merchant_message: message });
-  await announceLegs(tx, failed, 'mass_payout.leg_failed');
+  await releaseLines(tx, lines);
+  const failed = await moveLines(tx, lines, 'failed', { ...patch, merchant_message: message });
+  await announceLines(tx, failed, 'mass_payout.leg_failed');
 }
 
 /** J6 and `completed`, or J7 and `failed`. */
-export async function bookLegs(tx: EntityManager, legs: readonly LegRow[], mined: AttemptRow): Promise<void> {
-  if (mined.success) return completeLegs(tx, [{ legs, mined }]);
-  const open = legs.filter(isOpen);
+export async function bookLines(tx: EntityManager, lines: readonly PayoutLineRow[], mined: AttemptRow): Promise<void> {
+  if (mined.success) return completeLines(tx, [{ lines, mined }]);
+  const open = lines.filter(isOpen);
   if (!open.length) return;
-  await failLegs(tx, open, failureOf(mined), { tx_id: mined.tx_id });
+  await failLines(tx, open, failureOf(mined), { tx_id: mined.tx_id });
   // Account chains alone revert, where a transaction pays one line.
-  const [leg] = open;
-  await chargeRevert(tx, holdOfLeg(leg!), mined, leg!.network_fee);
+  const [line] = open;
+  await chargeRevert(tx, holdOfLine(line!), mined, line!.network_fee);
 }
 
 /** One transaction pays many. */
 const isShared = (currency: string): boolean => networkOf(currency).kind === 'utxo';
-export const isOpen = (leg: LegRow): boolean => leg.status === 'processing' || leg.status === 'broadcast';
+export const isOpen = (line: PayoutLineRow): boolean => line.status === 'processing' || line.status === 'broadcast';
 
 /** J6 and `completed` of payments whose transactions are final and successful, in one go. A transaction that pays many
  *  has its fee booked apart. What was given back before and is spent stays failed: what has arrived besides is for
  *  operators. */
-export async function completeLegs(
+export async function completeLines(
   tx: EntityManager,
   ends: ReadonlyArray<
-    Readonly<{ legs: readonly LegRow[]; mined: Pick<AttemptRow, 'tx_id' | 'fee_units' | 'block_hash'> }>
+    Readonly<{ lines: readonly PayoutLineRow[]; mined: Pick<AttemptRow, 'tx_id' | 'fee_units' | 'block_hash'> }>
   >,
 ): Promise<void> {
-  for (const { legs, mined } of ends) {
-    const { currency } = legs[0]!;
+  for (const { lines, mined } of ends) {
+    const { currency } = lines[0]!;
     if (!isShared(currency)) continue;
     const paid = minedOf(currency, 'A:treasury', mined);
     await ensureMined(tx, paid, (chainFee) => feeJournal({ ...paid, chainFee }));
   }
-  const minedBy = new Map(ends.flatMap(({ legs, mined }) => legs.filter(isOpen).map((leg) => [leg, mined] as const)));
-  const arrived = byCurrency([...minedBy.keys()]).map((leg) => {
-    const paid = minedOf(leg.currency, 'A:treasury', minedBy.get(leg)!);
+  const minedBy = new Map(
+    ends.flatMap(({ lines, mined }) => lines.filter(isOpen).map((line) => [line, mined] as const)),
+  );
+  const arrived = byCurrency([...minedBy.keys()]).map((line) => {
+    const paid = minedOf(line.currency, 'A:treasury', minedBy.get(line)!);
     return {
-      leg,
-      key: `${holdKey(holdOfLeg(leg))}/end`,
-      paid: isShared(leg.currency) ? { ...paid, chainFee: '0' } : paid,
+      line,
+      key: `${holdKey(holdOfLine(line))}/end`,
+      paid: isShared(line.currency) ? { ...paid, chainFee: '0' } : paid,
     };
   });
   // Mined again after a reorganisation: it may have cost something else.
@@ -87,10 +89,10 @@ export async function completeLegs(
   );
   await ensureEnds(
     tx,
-    arrived.map(({ leg, key, paid }) =>
+    arrived.map(({ line, key, paid }) =>
       captureJournal({
-        ...holdOfLeg(leg),
-        net: fit(leg.net_amount, 18, 'down'),
+        ...holdOfLine(line),
+        net: fit(line.net_amount, 18, 'down'),
         native: paid.native,
         chainFee: known.get(key) ?? paid.chainFee,
         gasFrom: paid.from,
@@ -99,15 +101,15 @@ export async function completeLegs(
     ),
   );
   for (const { key, paid } of arrived) if (known.has(key)) await bookFeeChange(tx, key, paid);
-  const open = arrived.map(({ leg, paid }) => ({ leg, txId: paid.txId }));
-  const isSaid = ({ leg, txId }: (typeof open)[number]): boolean => leg.tx_id === txId;
-  const completed = await moveLegs(
+  const open = arrived.map(({ line, paid }) => ({ line, txId: paid.txId }));
+  const isSaid = ({ line, txId }: (typeof open)[number]): boolean => line.tx_id === txId;
+  const completed = await moveLines(
     tx,
-    open.filter(isSaid).map(({ leg }) => leg),
+    open.filter(isSaid).map(({ line }) => line),
     'completed',
   );
   // Those whose transaction is another than the one that was sent first, or whose sender died before it could say so.
-  for (const { leg, txId } of open.filter((one) => !isSaid(one)))
-    completed.push(...(await moveLegs(tx, [leg], 'completed', { tx_id: txId })));
-  await announceLegs(tx, completed, 'mass_payout.leg_completed');
+  for (const { line, txId } of open.filter((one) => !isSaid(one)))
+    completed.push(...(await moveLines(tx, [line], 'completed', { tx_id: txId })));
+  await announceLines(tx, completed, 'mass_payout.leg_completed');
 }

@@ -1,21 +1,21 @@
 import type { EntityManager } from 'typeorm';
 import { destinationOf } from '../../domain/chains/tags';
-import { unitsOf, type BatchRow, type LegRow } from '../../domain/payouts/payout';
+import { unitsOf, type BatchRow, type PayoutLineRow } from '../../domain/payouts/payout';
 import { reverse } from '../../db/ledger/ledger';
 import {
-  holdOfLeg,
-  legsOf,
-  legsPaidBy,
+  holdOfLine,
+  linesOf,
+  linesPaidBy,
   lockBatch,
   lockBatches,
-  moveLegs,
-  pendingLegsOf,
+  moveLines,
+  pendingLinesOf,
 } from '../../db/payouts/payouts';
 import { refreshBatch } from '../../commands/payouts/refresh';
-import { reopenLegs } from '../../commands/payouts/reopen';
+import { reopenLines } from '../../commands/payouts/reopen';
 import type { Obligation, RowFacts, ServedIntent } from '../obligation';
 import { openIntents, summaryAs, type OutgoingKind } from './kind';
-import { bookLegs, failUnlisted, isOpen, refuseLegs } from './payout-line-end';
+import { bookLines, failUnlisted, isOpen, refuseLines } from './payout-line-end';
 
 export const payoutLine: OutgoingKind = {
   kind: 'leg',
@@ -24,17 +24,17 @@ export const payoutLine: OutgoingKind = {
   obligation: lineObligations,
   refused: async (tx, intent, message) => {
     const batch = (await lockBatch(tx, intent.owner_id))!;
-    const legs = (await legsOf(tx, batch.id, ['pending'])).filter((leg) => leg.intent_id === intent.id);
-    if (!legs.length) return;
-    await refuseLegs(tx, legs, message);
+    const lines = (await linesOf(tx, batch.id, ['pending'])).filter((line) => line.intent_id === intent.id);
+    if (!lines.length) return;
+    await refuseLines(tx, lines, message);
     await refreshBatch(tx, batch);
   },
   // On account chains, where gas is estimated, a transaction pays one line.
   asked: async (tx, intent) => {
-    const [leg] = await pendingLegsOf(tx, intent.id);
-    return leg ? { hold: holdOfLeg(leg), quoted: leg.network_fee } : null;
+    const [line] = await pendingLinesOf(tx, intent.id);
+    return line ? { hold: holdOfLine(line), quoted: line.network_fee } : null;
   },
-  lines: linesOf,
+  lines: lineIdsOf,
   takenOver: async (tx, intentId) => {
     const [{ batch_id: id }] = await tx.query<[{ batch_id: string }]>(
       'SELECT owner_id AS batch_id FROM intent WHERE id = $1',
@@ -42,7 +42,7 @@ export const payoutLine: OutgoingKind = {
     );
     await refreshBatch(tx, (await lockBatch(tx, id))!);
   },
-  reopen: reopenLegs,
+  reopen: reopenLines,
   unbook: (tx, mined) => reverse(tx, `fee/${mined.txId}`),
   openRows: [
     {
@@ -60,9 +60,9 @@ export const payoutLine: OutgoingKind = {
        AND NOT EXISTS (SELECT FROM intent t WHERE t.id = l.intent_id AND t.status <> 'dead'))`,
 };
 
-async function linesOf(tx: EntityManager, intentId: string): Promise<string[]> {
-  const lines = await tx.query<Array<{ id: string }>>('SELECT id FROM payout_leg WHERE intent_id = $1', [intentId]);
-  return lines.map(({ id }) => id);
+async function lineIdsOf(tx: EntityManager, intentId: string): Promise<string[]> {
+  const rows = await tx.query<Array<{ id: string }>>('SELECT id FROM payout_leg WHERE intent_id = $1', [intentId]);
+  return rows.map(({ id }) => id);
 }
 
 /** The payments that intents make, as the signer sees them: what their rows say, to addresses that are still on the
@@ -73,59 +73,59 @@ async function lineObligations(
 ): Promise<ReadonlyMap<string, Obligation>> {
   const owned = intents.filter((intent) => intent.owner_kind === 'payout-batch');
   const batches = await lockBatches(tx, [...new Set(owned.map((intent) => intent.owner_id))]);
-  const lines = Map.groupBy(
-    await legsPaidBy(
+  const byIntent = Map.groupBy(
+    await linesPaidBy(
       tx,
       batches.map((batch) => batch.id),
       owned.map((intent) => intent.id),
     ),
-    (leg) => `${leg.batch_id} ${leg.intent_id}`,
+    (line) => `${line.batch_id} ${line.intent_id}`,
   );
   const byId = new Map(batches.map((batch) => [batch.id, batch]));
   return new Map(
     owned.flatMap(({ id, owner_id: batchId }) => {
-      const legs = lines.get(`${batchId} ${id}`);
-      return legs ? [[id, obligationOf(tx, byId.get(batchId)!, legs)] as const] : [];
+      const lines = byIntent.get(`${batchId} ${id}`);
+      return lines ? [[id, obligationOf(tx, byId.get(batchId)!, lines)] as const] : [];
     }),
   );
 }
 
-function obligationOf(tx: EntityManager, batch: BatchRow, legs: readonly LegRow[]): Obligation {
+function obligationOf(tx: EntityManager, batch: BatchRow, lines: readonly PayoutLineRow[]): Obligation {
   return {
-    currency: legs[0]!.currency,
+    currency: lines[0]!.currency,
     merchantId: batch.merchant_id,
-    outputs: outputsOf(legs),
+    outputs: outputsOf(lines),
     held: null,
-    row: rowOf(batch, legs),
-    isUnderWay: legs.every(isOpen),
+    row: rowOf(batch, lines),
+    isUnderWay: lines.every(isOpen),
     async unlisted(payeeIds) {
       await failUnlisted(
         tx,
-        legs.filter((leg) => payeeIds.includes(leg.id)),
+        lines.filter((line) => payeeIds.includes(line.id)),
       );
       await refreshBatch(tx, batch);
     },
-    stored: () => moveLegs(tx, legs, 'processing'),
+    stored: () => moveLines(tx, lines, 'processing'),
     async sent(txId) {
-      const fresh = legs.filter((leg) => leg.status === 'processing');
+      const fresh = lines.filter((line) => line.status === 'processing');
       if (!fresh.length) return;
-      await moveLegs(tx, fresh, 'broadcast', { tx_id: txId });
+      await moveLines(tx, fresh, 'broadcast', { tx_id: txId });
       await refreshBatch(tx, batch);
     },
-    ended: (attempt) => bookLegs(tx, legs, attempt),
+    ended: (attempt) => bookLines(tx, lines, attempt),
   };
 }
 
 /** Exactly what these payments are to be given, in the order of the rows. */
 export const outputsOf = (
-  legs: ReadonlyArray<Pick<LegRow, 'currency' | 'net_amount' | 'address' | 'destination_tag'>>,
-): Obligation['outputs'] => legs.map((leg) => ({ ...destinationOf(leg), units: unitsOf(leg).toString() }));
+  lines: ReadonlyArray<Pick<PayoutLineRow, 'currency' | 'net_amount' | 'address' | 'destination_tag'>>,
+): Obligation['outputs'] => lines.map((line) => ({ ...destinationOf(line), units: unitsOf(line).toString() }));
 
-function rowOf(batch: BatchRow, legs: readonly LegRow[]): RowFacts {
+function rowOf(batch: BatchRow, lines: readonly PayoutLineRow[]): RowFacts {
   const name = `Payout ${batch.id}`;
-  const isForeign = legs.some((leg) => leg.merchant_id !== batch.merchant_id);
+  const isForeign = lines.some((line) => line.merchant_id !== batch.merchant_id);
   const other =
-    legs.find((leg) => leg.status !== 'pending')?.status ?? (isForeign ? 'in part of another merchant' : null);
+    lines.find((line) => line.status !== 'pending')?.status ?? (isForeign ? 'in part of another merchant' : null);
   return {
     name,
     state: other === null ? 'due' : 'other',
@@ -136,7 +136,7 @@ function rowOf(batch: BatchRow, legs: readonly LegRow[]): RowFacts {
       askedBy: batch.created_by_id,
       by: batch.approved_by_id,
     },
-    payees: legs,
+    payees: lines,
     admission: { kind: 'mass_payout', ref: batch.id },
   };
 }

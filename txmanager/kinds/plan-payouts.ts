@@ -1,8 +1,8 @@
 import type { EntityManager } from 'typeorm';
 import { networkOf } from '../../domain/chains/assets';
 import { destinationOf } from '../../domain/chains/tags';
-import { payoutWindow, unitsOf, type BatchRow, type LegRow } from '../../domain/payouts/payout';
-import { legsOf, lockBatch } from '../../db/payouts/payouts';
+import { payoutWindow, unitsOf, type BatchRow, type PayoutLineRow } from '../../domain/payouts/payout';
+import { linesOf, lockBatch } from '../../db/payouts/payouts';
 import { heldUpWallets } from '../../db/treasury/lanes';
 import { unlistedAmong } from '../../db/wallets/whitelist';
 import { refreshBatch } from '../../commands/payouts/refresh';
@@ -19,7 +19,7 @@ export async function planPending(tx: EntityManager, batchId: string): Promise<s
   const batch = await lockBatch(tx, batchId);
   if (!batch?.approved_at) return null;
   await leaveHeldUpWallets(tx, { kind: 'payout-batch', id: batchId });
-  const pending = await legsOf(tx, batchId, ['pending']);
+  const pending = await linesOf(tx, batchId, ['pending']);
   if (!pending.length) return null;
   const unlisted = await unlistedAmong(tx, pending);
   if (unlisted.length) {
@@ -34,22 +34,28 @@ export async function planPending(tx: EntityManager, batchId: string): Promise<s
       )
     ).map((row) => row.id),
   );
-  const gone = new Set(unlisted.map((leg) => leg.id));
-  const left = pending.filter((leg) => !gone.has(leg.id) && (leg.intent_id === null || !planned.has(leg.intent_id)));
+  const gone = new Set(unlisted.map((line) => line.id));
+  const left = pending.filter(
+    (line) => !gone.has(line.id) && (line.intent_id === null || !planned.has(line.intent_id)),
+  );
   const reasons: string[] = [];
-  for (const currency of [...new Set(left.map((leg) => leg.currency))].sort()) {
+  for (const currency of [...new Set(left.map((line) => line.currency))].sort()) {
     const reason = await planCurrency(
       tx,
       batch,
-      left.filter((leg) => leg.currency === currency),
+      left.filter((line) => line.currency === currency),
     );
     if (reason) reasons.push(reason);
   }
   return reasons;
 }
 
-async function planCurrency(tx: EntityManager, batch: BatchRow, legs: readonly LegRow[]): Promise<string | null> {
-  const { currency, network } = legs[0]!;
+async function planCurrency(
+  tx: EntityManager,
+  batch: BatchRow,
+  lines: readonly PayoutLineRow[],
+): Promise<string | null> {
+  const { currency, network } = lines[0]!;
   const isUtxo = networkOf(currency).kind === 'utxo';
   // What waits in a lane that is held up keeps nothing out of the others.
   const [known] = await tx.query<Array<{ all: number; open: number }>>(
@@ -62,12 +68,12 @@ async function planCurrency(tx: EntityManager, batch: BatchRow, legs: readonly L
   const room = isUtxo ? perTransaction : payoutWindow - known!.open;
   if (room <= 0) return null;
   const ref = isUtxo ? `${batch.id}/${known!.all + 1}` : batch.id;
-  const some = legs.slice(0, room);
+  const some = lines.slice(0, room);
   const plan = await planOutgoing(tx, {
     kind: 'leg',
     ref,
     currency,
-    outputs: some.map((leg) => ({ ref: leg.id, ...destinationOf(leg), units: unitsOf(leg) })),
+    outputs: some.map((line) => ({ ref: line.id, ...destinationOf(line), units: unitsOf(line) })),
     merchantId: batch.merchant_id,
     owner: { kind: 'payout-batch', id: batch.id },
   });

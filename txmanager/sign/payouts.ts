@@ -139,7 +139,7 @@ async function signDue(signer: Signer, tx: EntityManager, due: readonly Answer[]
   const own = due.flatMap(({ facts }) => facts.own);
   const above = await aboveCap(signer, tx, payable, own);
   const rows: SignedTransfer[] = [];
-  for (const { intent, legId, outputs, price, feeUnits } of payable) {
+  for (const { intent, lineId, outputs, price, feeUnits } of payable) {
     if (above.has(intent.id)) continue;
     const [{ units, ...receiver }] = outputs;
     const output = { ...receiver, units: units.toString() };
@@ -150,7 +150,7 @@ async function signDue(signer: Signer, tx: EntityManager, due: readonly Answer[]
     );
     rows.push({
       intent_id: intent.id,
-      leg_id: legId,
+      leg_id: lineId,
       tx_id: txId,
       raw,
       nonce,
@@ -164,7 +164,7 @@ async function signDue(signer: Signer, tx: EntityManager, due: readonly Answer[]
   return rows;
 }
 
-type Payable = Readonly<{ intent: IntentRow; legId: string }> &
+type Payable = Readonly<{ intent: IntentRow; lineId: string }> &
   Readonly<{ outputs: readonly [Destination & Readonly<{ units: bigint }>]; price: Price; feeUnits: bigint }>;
 
 /** Those that their address can pay, one after another. */
@@ -191,8 +191,8 @@ function payableOf(due: readonly Answer[], now: Price, held: bigint): Payable[] 
     if (cost.state === 'short') break;
     left -= neededUnits;
     // A transfer of an account pays one line.
-    const legId = obligation!.row.payees[0]!.id;
-    found.push({ intent, legId, outputs: [{ ...receiver, units }], price, feeUnits });
+    const lineId = obligation!.row.payees[0]!.id;
+    found.push({ intent, lineId, outputs: [{ ...receiver, units }], price, feeUnits });
   }
   return found;
 }

@@ -1,5 +1,5 @@
 import type { EntityManager } from 'typeorm';
-import { legsOf, readBatch } from '../../../db/payouts/payouts';
+import { linesOf, readBatch } from '../../../db/payouts/payouts';
 import { cancelBatch } from '../../../commands/payouts/cancel';
 import { queueBatch } from '../../../commands/payouts/queue';
 import { negate } from '../../../domain/money';
@@ -16,7 +16,7 @@ export const scenario: Scenario = (random, name) => {
   });
   const cancelAfterMs = random.next() < 0.4 ? random.whole(0, 8000) : null;
   return {
-    what: `${name}: ${rows.length} legs${inWords(cancelAfterMs)}`,
+    what: `${name}: ${rows.length} lines${inWords(cancelAfterMs)}`,
     async live(stage) {
       const { world, shop } = stage;
       const asked = rows.map((row, n) => ({ ...row, address: stage.address(row.currency, `${name}/${n}`) }));
@@ -30,16 +30,16 @@ export const scenario: Scenario = (random, name) => {
         async () => Boolean((await readBatch(world.db, shop.id, row.id).catch(() => null))?.completed_at),
         patienceMs,
       );
-      const legs = await stage.surely((tx) => legsOf(tx, row.id));
-      if (legs.length !== rows.length) stage.problems.push(`payout ${row.id} has ${legs.length} legs`);
-      for (const leg of legs) {
-        const isSent = leg.status === 'completed';
-        if (!isSent && (leg.status !== 'refunded' || cancelAfterMs === null))
-          stage.problems.push(`leg ${leg.id} of payout ${row.id} ended ${leg.status}: ${leg.merchant_message}`);
-        const { currency, address } = leg;
-        const expected = isSent ? leg.net_amount : '0';
-        stage.recipients.push({ what: `leg ${leg.id} of payout ${row.id}`, currency, address, expected });
-        if (isSent) stage.changes.push({ currency, amount: negate(leg.amount) });
+      const lines = await stage.surely((tx) => linesOf(tx, row.id));
+      if (lines.length !== rows.length) stage.problems.push(`payout ${row.id} has ${lines.length} lines`);
+      for (const line of lines) {
+        const isSent = line.status === 'completed';
+        if (!isSent && (line.status !== 'refunded' || cancelAfterMs === null))
+          stage.problems.push(`line ${line.id} of payout ${row.id} ended ${line.status}: ${line.merchant_message}`);
+        const { currency, address } = line;
+        const expected = isSent ? line.net_amount : '0';
+        stage.recipients.push({ what: `line ${line.id} of payout ${row.id}`, currency, address, expected });
+        if (isSent) stage.changes.push({ currency, amount: negate(line.amount) });
       }
     },
   };

@@ -1,4 +1,4 @@
-import type { BatchStatus, LegStatus } from '../../../domain/payouts/payout';
+import type { BatchStatus, LineStatus } from '../../../domain/payouts/payout';
 import { Badge, type Tone } from '../design/badge';
 import { useMoneyTexts } from './section';
 
@@ -11,7 +11,7 @@ const batchTones: Readonly<Record<BatchStatus, Tone>> = {
   failed: 'bad',
   cancelled: 'plain',
 };
-const lineTones: Readonly<Record<LegStatus, Tone>> = {
+const lineTones: Readonly<Record<LineStatus, Tone>> = {
   pending: 'plain',
   processing: 'busy',
   broadcast: 'busy',
@@ -31,6 +31,6 @@ export function BatchBadge({ status }: Readonly<{ status: string }>) {
 
 export function LineBadge({ status }: Readonly<{ status: string }>) {
   const words = useMoneyTexts().payouts.lineStatuses;
-  const known = status as LegStatus;
+  const known = status as LineStatus;
   return <Badge tone={lineTones[known] ?? 'plain'} text={words[known] ?? status} />;
 }

@@ -1,4 +1,4 @@
-import type { BatchStatus, LegStatus } from '../../../../domain/payouts/payout';
+import type { BatchStatus, LineStatus } from '../../../../domain/payouts/payout';
 
 /** Words of mass payouts. */
 export const payouts = {
@@ -58,7 +58,7 @@ export const payouts = {
     completed: 'Paid',
     failed: 'Failed',
     refunded: 'Cancelled',
-  } satisfies Record<LegStatus, string> as Readonly<Record<LegStatus, string>>,
+  } satisfies Record<LineStatus, string> as Readonly<Record<LineStatus, string>>,
   decisions: {
     approve: {
       name: 'Approve',
