@@ -1,5 +1,5 @@
 import type { EntityManager } from 'typeorm';
-import { heldBecause } from '../db/access/merchant-hold';
+import { stoppedBecause } from '../db/access/merchant-stop';
 import { comingTo, leastWorthMoving } from './float';
 import { gasWalletFor } from './gas-wallet';
 import { planConsolidation } from './kinds/consolidation';
@@ -47,8 +47,8 @@ export type OutgoingPlan = Readonly<{ planned: readonly string[]; reason: string
  *  the longest run of outputs (UTXO), or each that can be paid (account chains). Once per ref: what has an intent is
  *  not planned again. Throws UPSTREAM_UNAVAILABLE (retried). */
 export async function planOutgoing(tx: EntityManager, outgoing: Outgoing): Promise<OutgoingPlan> {
-  const held = outgoing.merchantId === null ? null : await heldBecause(tx, outgoing.merchantId);
-  if (held !== null) return { planned: [], reason: `outgoing money of the merchant is held: ${held}` };
+  const stopped = outgoing.merchantId === null ? null : await stoppedBecause(tx, outgoing.merchantId);
+  if (stopped !== null) return { planned: [], reason: `outgoing money of the merchant is held: ${stopped}` };
   const network = networkOf(outgoing.currency);
   const hot = await lockTreasury(tx, network.id);
   const price = await unitPriceNow(tx, network.id);

@@ -4,7 +4,7 @@ import { claimForgotten } from './claim-address';
 import { claimUntagged } from './claim-deposit';
 import { endConversion } from './end-conversion';
 import { loosenLimits } from './loosen-limits';
-import { cancelHeldMoney, liftMerchantHold } from './merchant-hold';
+import { cancelStoppedMoney, liftMerchantStop } from './merchant-stop';
 import { raiseCap } from './raise-cap';
 import { replaceBlocker } from './replace-blocker';
 import { unfreezeCurrency } from './unfreeze';
@@ -13,11 +13,11 @@ import { unfreezeOneWallet } from './unfreeze-wallet';
 /** Every act of operators on money. None of them is executed by any other way than a request. */
 export const operatorActs: readonly OperatorAct[] = [
   bookDifference,
-  cancelHeldMoney,
+  cancelStoppedMoney,
   claimForgotten,
   claimUntagged,
   endConversion,
-  liftMerchantHold,
+  liftMerchantStop,
   loosenLimits,
   raiseCap,
   replaceBlocker,

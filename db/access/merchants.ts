@@ -10,7 +10,7 @@ import type { Approval } from '../operators/registrations';
 import type { Queryable } from '../pricing/pricing';
 import { changedRows } from '../query';
 import { randomBase62, seal } from '../sealing';
-import { holdOutgoing } from './merchant-hold';
+import { stopOutgoing } from './merchant-stop';
 import type { RowOf } from '../entity';
 import type { merchantEntity } from './entities';
 
@@ -295,15 +295,15 @@ export async function setFee(tx: Queryable, id: string, feeBps: number): Promise
   return before.fee_bps;
 }
 
-/** Suspends or activates a merchant; null where there is none. A suspension signs all its users out, and holds its
- *  outgoing money for `reason`; the hold outlives the suspension, until two operators lift it. */
+/** Suspends or activates a merchant; null where there is none. A suspension signs all its users out, and stops its
+ *  outgoing money for `reason`; the stop outlives the suspension, until two operators lift it. */
 export async function setMerchantStatus(
   tx: Queryable,
   merchantId: string,
   status: 'active' | 'suspended',
   reason: string,
 ): Promise<ListedMerchant | null> {
-  if (status === 'suspended') await holdOutgoing(tx, merchantId, reason);
+  if (status === 'suspended') await stopOutgoing(tx, merchantId, reason);
   const rows = await changedRows<ListedMerchant>(
     tx,
     `UPDATE merchant SET status = $2, updated_at = now() WHERE id = $1

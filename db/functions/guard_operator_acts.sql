@@ -1,6 +1,6 @@
 -- What two operators must confirm is done by the API and by the operators' shell only while such a request is open.
--- CP014: anything else. Fires on updates of fee limits, frozen wallets and held merchants, on deletes of freezes, and
--- on limits of the platform that let more leave than the newest ones.
+-- CP014: anything else. Fires on updates of fee limits, frozen wallets and stopped merchants, on deletes of freezes,
+-- and on limits of the platform that let more leave than the newest ones.
 
 -- Whether two operators have confirmed an open request of a kind whose payload has these fields.
 CREATE OR REPLACE FUNCTION is_confirmed(p_kind text, p_payload jsonb) RETURNS boolean LANGUAGE sql AS $$

@@ -143,7 +143,7 @@ export async function isFrozen(db: Queryable, currency: string): Promise<boolean
 
 /** Holds freezes off until the end of this transaction: what is looked at after it and committed is committed before
  *  the next freeze. */
-export const holdFreezes = (tx: EntityManager): Promise<unknown> => tx.query('SELECT hold_freezes()');
+export const lockFreezes = (tx: EntityManager): Promise<unknown> => tx.query('SELECT hold_freezes()');
 
 export const freezes = (db: Queryable): Promise<FreezeRow[]> =>
   db.query<FreezeRow[]>('SELECT currency, reason, frozen_at FROM egress_freeze ORDER BY currency');

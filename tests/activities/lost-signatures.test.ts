@@ -9,7 +9,7 @@ import { recoveryReport } from '../../api/operators/recoveries';
 import { cancelWithdrawal } from '../../commands/withdrawals/cancel';
 import { openWithdrawal } from '../../commands/withdrawals/create';
 import { audit } from '../../db/audit/audit';
-import { holdOutgoing } from '../../db/access/merchant-hold';
+import { stopOutgoing } from '../../db/access/merchant-stop';
 import { expectedHolding } from '../../db/chains/found-by-balance';
 import { restoreSigned, type SignatureRecord } from '../../db/recovery/lost';
 import { addToWhitelist } from '../../db/wallets/whitelist';
@@ -119,7 +119,7 @@ describe('C2: what was signed in the lost time is never signed again', () => {
     expect(await db.transaction(recoveryReport)).toContain(signed!.tx_id);
 
     // Nothing could be planned for it now; what was signed is its own all the same.
-    await db.transaction((tx) => holdOutgoing(tx, shop.merchantId, 'suspended'));
+    await db.transaction((tx) => stopOutgoing(tx, shop.merchantId, 'suspended'));
     const intentId = await planned(id);
     expect(await attempts()).toEqual([{ ...signed, kind: 'withdrawal' }]);
     expect(await statusOf(id)).toBe('processing');

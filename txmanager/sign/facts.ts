@@ -1,7 +1,7 @@
 import type { EntityManager } from 'typeorm';
 import { useAdmissions } from '../../commands/limits/admission';
-import { holdsOf } from '../../db/access/merchant-hold';
-import { admissionsOf, holdFreezes, type AdmissionKey, type AdmissionRow } from '../../db/limits/outbound';
+import { stopsOf } from '../../db/access/merchant-stop';
+import { admissionsOf, lockFreezes, type AdmissionKey, type AdmissionRow } from '../../db/limits/outbound';
 import { depositsById, type DepositRow } from '../../db/payments/deposits';
 import { lowestOpenNonces, type AttemptRow, type IntentRow } from '../../db/txmanager/intents';
 import {
@@ -91,10 +91,10 @@ async function readFacts(signer: Signer, tx: EntityManager, asked: readonly Aske
   const payees = rows.flatMap((row) => row.payees);
   const unlisted = new Set((await unlistedAmong(tx, payees)).map((payee) => payee.id));
   const owners = new Map(asked.map((one) => [one.planned.id, ownersOf(one, inside.get(one.planned.id))]));
-  // Another price for what is signed needs no hold and no freeze held off.
+  // Another price for what is signed needs no look at stops and no freeze held off.
   const fresh = asked.filter((one) => roundOf(one, asking) !== 'again');
-  const holds = await holdsOf(tx, [...new Set(fresh.flatMap(({ planned }) => owners.get(planned.id)!))]);
-  if (fresh.length) await holdFreezes(tx);
+  const stops = await stopsOf(tx, [...new Set(fresh.flatMap(({ planned }) => owners.get(planned.id)!))]);
+  if (fresh.length) await lockFreezes(tx);
   // After the locks: what is committed before the next freeze is seen.
   const reads = await signReads(tx, intents[0]!.network, {
     ids: intents.map(({ id }) => id),
@@ -121,7 +121,7 @@ async function readFacts(signer: Signer, tx: EntityManager, asked: readonly Aske
       own: of.own,
       forged: of.forged,
       malformed: malformedOf(signer, planned),
-      hold: fresh.includes(one) ? firstHold(holds, owners.get(planned.id)!) : null,
+      stop: fresh.includes(one) ? firstStop(stops, owners.get(planned.id)!) : null,
       freezes: reads.freezes,
       wallet: 'unread',
       price: 'unread',
@@ -143,8 +143,8 @@ const ownersOf = ({ obligation, planned }: Asked, inside: InsideFacts | undefine
   return (obligation ? null : inside?.merchantIds) ?? (ofRow === null ? [] : [ofRow]);
 };
 
-const firstHold = (holds: ReadonlyMap<string, string>, owners: readonly string[]): string | null =>
-  [...holds].find(([merchantId]) => owners.includes(merchantId))?.[1] ?? null;
+const firstStop = (stops: ReadonlyMap<string, string>, owners: readonly string[]): string | null =>
+  [...stops].find(([merchantId]) => owners.includes(merchantId))?.[1] ?? null;
 
 const malformedOf = (signer: Signer, intent: Pick<IntentRow, 'network' | 'outputs'>): string[] =>
   intent.outputs

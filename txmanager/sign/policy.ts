@@ -72,8 +72,8 @@ export type SignFacts = Readonly<{
   forged: readonly string[];
   /** Outputs that are not in the form that the network's addresses are stored in. */
   malformed: readonly string[];
-  /** Why the outgoing money of its merchants is held; null: it is not. */
-  hold: string | null;
+  /** Why the outgoing money of its merchants is stopped; null: it is not. */
+  stop: string | null;
   freezes: ReadonlyArray<Readonly<{ currency: string; reason: string }>>;
   /** `openNonce`: the lowest nonce before that of its newest transaction that is in no block. */
   wallet: 'unread' | Readonly<{ frozenReason: string | null; openNonce: number | null }>;
@@ -114,7 +114,7 @@ const rules: readonly Rule[] = [
   batchAsItsShares,
   depositsInPlace,
   notFrozen,
-  notHeld,
+  notStopped,
   tagged,
   destinations,
   asItsObligation,
@@ -265,13 +265,13 @@ function notFrozen(facts: SignFacts): SignVerdict | null {
   return waiting(`frozen: ${freeze.reason}`, 'paused');
 }
 
-/** Nothing of a merchant whose outgoing money is held goes to others, nor gas for it. What is signed goes on: it may be
- *  mined anyway, and its nonce holds up the others of its wallet. */
-function notHeld(facts: SignFacts): SignVerdict | null {
-  const { round, intent, inside, hold } = facts;
-  if (round === 'again' || hold === null) return null;
+/** Nothing of a merchant whose outgoing money is stopped goes to others, nor gas for it. What is signed goes on: it may
+ *  be mined anyway, and its nonce holds up the others of its wallet. */
+function notStopped(facts: SignFacts): SignVerdict | null {
+  const { round, intent, inside, stop } = facts;
+  if (round === 'again' || stop === null) return null;
   const goesAway = intent.outputs.some(({ address }) => roleOf(facts, address) === null);
-  return goesAway || inside?.isForOthers ? waiting(`outgoing money of the merchant is held: ${hold}`, 'held') : null;
+  return goesAway || inside?.isForOthers ? waiting(`outgoing money of the merchant is held: ${stop}`, 'held') : null;
 }
 
 /** What goes to others has the tag that its asset requires, and no other; what goes to an address of ours has none. */

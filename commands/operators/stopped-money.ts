@@ -1,7 +1,7 @@
 import type { EntityManager } from 'typeorm';
 
-/** One sort of outgoing money, as operators cancel it for a merchant whose money is held. */
-export type HeldMoney = Readonly<{
+/** One sort of outgoing money, as operators cancel it for a merchant whose outgoing money is stopped. */
+export type StoppedMoney = Readonly<{
   /** In the plural. */
   what: string;
   /** What of a merchant is not signed, oldest first. */

@@ -1,24 +1,24 @@
 import type { EntityManager } from 'typeorm';
 import { isId } from '../../domain/ids';
 import { recordAct } from '../../db/access/audit-log';
-import { heldBecause, liftHold } from '../../db/access/merchant-hold';
+import { stoppedBecause, liftStop } from '../../db/access/merchant-stop';
 import { findMerchant } from '../../db/access/merchants';
-import { heldPayouts } from '../payouts/held';
-import { heldRefunds } from '../refunds/held';
-import { heldWithdrawals } from '../withdrawals/held';
+import { stoppedPayouts } from '../payouts/stopped';
+import { stoppedRefunds } from '../refunds/stopped';
+import { stoppedWithdrawals } from '../withdrawals/stopped';
 import { invalid, notNow, type OperatorAct, type Payload } from './act';
 
 const fields = { merchantId: 'Id of the merchant.' };
 
-/** The payload, where the merchant's outgoing money is held. */
-async function held(tx: EntityManager, { merchantId }: Payload): Promise<Payload> {
+/** The payload, where the merchant's outgoing money is stopped. */
+async function stopped(tx: EntityManager, { merchantId }: Payload): Promise<Payload> {
   const merchant = isId(merchantId) ? await findMerchant(tx, merchantId) : null;
   if (!merchant) throw invalid(`No merchant ${merchantId}`);
-  if ((await heldBecause(tx, merchant.id)) === null) throw notNow(`No money of merchant ${merchant.id} is held`);
+  if ((await stoppedBecause(tx, merchant.id)) === null) throw notNow(`No money of merchant ${merchant.id} is held`);
   return { merchantId: merchant.id };
 }
 
-const sorts = [heldWithdrawals, heldRefunds, heldPayouts];
+const sorts = [stoppedWithdrawals, stoppedRefunds, stoppedPayouts];
 
 /** How much there is of each sort, in words. */
 async function counted(tx: EntityManager, merchantId: string): Promise<string> {
@@ -27,18 +27,18 @@ async function counted(tx: EntityManager, merchantId: string): Promise<string> {
   return parts.join(', ');
 }
 
-export const liftMerchantHold: OperatorAct = {
+export const liftMerchantStop: OperatorAct = {
   kind: 'lift-hold',
   title: 'Let the outgoing money of a suspended merchant leave',
   fields,
-  validate: held,
+  validate: stopped,
   async describe(tx, { merchantId }) {
     const { name } = (await findMerchant(tx, merchantId!))!;
     return `Let the outgoing money of merchant ${merchantId} (${name}) leave: ${await counted(tx, merchantId!)} wait`;
   },
   async execute(tx, payload, { requestId, reason, actor }) {
     const merchantId = payload['merchantId']!;
-    if (!(await liftHold(tx, merchantId))) throw notNow(`No money of merchant ${merchantId} is held`);
+    if (!(await liftStop(tx, merchantId))) throw notNow(`No money of merchant ${merchantId} is held`);
     await recordAct(tx, actor, {
       merchantId,
       action: 'merchant.hold_lifted',
@@ -49,11 +49,11 @@ export const liftMerchantHold: OperatorAct = {
   },
 };
 
-export const cancelHeldMoney: OperatorAct = {
+export const cancelStoppedMoney: OperatorAct = {
   kind: 'cancel-held',
   title: 'Cancel the held withdrawals, refunds and mass payouts of a suspended merchant',
   fields,
-  validate: held,
+  validate: stopped,
   async describe(tx, { merchantId }) {
     const { name } = (await findMerchant(tx, merchantId!))!;
     return (
@@ -62,7 +62,7 @@ export const cancelHeldMoney: OperatorAct = {
     );
   },
   async execute(tx, payload, { requestId, reason, actor }) {
-    const { merchantId } = await held(tx, payload);
+    const { merchantId } = await stopped(tx, payload);
     const parts: string[] = [];
     const cancelled: string[] = [];
     for (const { what, unsigned, cancel } of sorts) {

@@ -2,10 +2,11 @@ import type { EntityManager } from 'typeorm';
 import type { Queryable } from '../query';
 import { changedCount } from '../query';
 
-/** A hold on all outgoing money of a merchant: a suspension sets it, and two operators lift it. */
+/** A stop of all outgoing money of a merchant: a suspension sets it, and two operators lift it. The wire and the table
+ *  call it a hold. */
 
-/** Why the outgoing money of a merchant is held; null where it is not. */
-export async function heldBecause(db: Queryable, merchantId: string): Promise<string | null> {
+/** Why the outgoing money of a merchant is stopped; null where it is not. */
+export async function stoppedBecause(db: Queryable, merchantId: string): Promise<string | null> {
   const [row] = await db.query<Array<{ held_because: string | null }>>(
     'SELECT held_because FROM merchant WHERE id = $1',
     [merchantId],
@@ -13,9 +14,9 @@ export async function heldBecause(db: Queryable, merchantId: string): Promise<st
   return row?.held_because ?? null;
 }
 
-/** The same for the signer: those of these merchants whose money is held, and why. A hold that is set meanwhile waits
- *  until the signature is committed, so that nothing is signed after it. */
-export async function holdsOf(tx: EntityManager, merchantIds: readonly string[]): Promise<ReadonlyMap<string, string>> {
+/** The same for the signer: those of these merchants whose money is stopped, and why. A stop that is set meanwhile
+ *  waits until the signature is committed, so that nothing is signed after it. */
+export async function stopsOf(tx: EntityManager, merchantIds: readonly string[]): Promise<ReadonlyMap<string, string>> {
   if (!merchantIds.length) return new Map();
   const rows = await tx.query<Array<{ id: string; held_because: string | null }>>(
     'SELECT id, held_because FROM merchant WHERE id = ANY($1) ORDER BY id FOR SHARE',
@@ -25,14 +26,14 @@ export async function holdsOf(tx: EntityManager, merchantIds: readonly string[])
 }
 
 /** The first reason stays. */
-export const holdOutgoing = (tx: Queryable, merchantId: string, reason: string): Promise<unknown> =>
+export const stopOutgoing = (tx: Queryable, merchantId: string, reason: string): Promise<unknown> =>
   tx.query('UPDATE merchant SET held_because = $2, held_at = now() WHERE id = $1 AND held_because IS NULL', [
     merchantId,
     reason,
   ]);
 
-/** Whether there was a hold. */
-export const liftHold = async (tx: Queryable, merchantId: string): Promise<boolean> =>
+/** Whether there was a stop. */
+export const liftStop = async (tx: Queryable, merchantId: string): Promise<boolean> =>
   (await changedCount(
     tx,
     'UPDATE merchant SET held_because = NULL, held_at = NULL WHERE id = $1 AND held_because IS NOT NULL',

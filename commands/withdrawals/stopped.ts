@@ -1,9 +1,9 @@
 import { unsignedWithdrawals } from '../../db/withdrawals/withdrawals';
 import { cancellable } from '../../domain/withdrawals/withdrawal';
-import type { HeldMoney } from '../operators/held-money';
+import type { StoppedMoney } from '../operators/stopped-money';
 import { cancelWithdrawal } from './cancel';
 
-export const heldWithdrawals: HeldMoney = {
+export const stoppedWithdrawals: StoppedMoney = {
   what: 'withdrawals',
   unsigned: (tx, merchantId) => unsignedWithdrawals(tx, merchantId, cancellable),
   cancel: cancelWithdrawal,

@@ -1,9 +1,9 @@
 import { unsignedRefunds } from '../../db/refunds/refunds';
 import { cancellable } from '../../domain/refunds/refund';
-import type { HeldMoney } from '../operators/held-money';
+import type { StoppedMoney } from '../operators/stopped-money';
 import { cancelRefund } from './cancel';
 
-export const heldRefunds: HeldMoney = {
+export const stoppedRefunds: StoppedMoney = {
   what: 'refunds',
   unsigned: (tx, merchantId) => unsignedRefunds(tx, merchantId, cancellable),
   cancel: cancelRefund,

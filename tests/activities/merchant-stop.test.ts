@@ -6,7 +6,7 @@ import { withdrawalActivities } from '../../activities/withdrawals/withdrawals';
 import { queueBatch } from '../../commands/payouts/queue';
 import { openRefund } from '../../commands/refunds/create';
 import { openWithdrawal } from '../../commands/withdrawals/create';
-import { heldBecause } from '../../db/access/merchant-hold';
+import { stoppedBecause } from '../../db/access/merchant-stop';
 import { setMerchantStatus } from '../../db/access/merchants';
 import { post } from '../../db/ledger/ledger';
 import { addToWhitelist } from '../../db/wallets/whitelist';
@@ -18,7 +18,7 @@ import { unguarded } from '../unguarded';
 import { nodes } from './nodes';
 import { codecs, richShop, seed, strangers, type RichShop } from './rich-shop';
 
-/** What a suspended merchant has on its way out is not signed until two operators lift the hold or cancel it. */
+/** What a suspended merchant has on its way out is not signed until two operators lift the stop or cancel it. */
 
 const ann = { id: newId(), email: 'ann@shop.example' };
 const deps = { codecs, rateMaxAgeSeconds: 3600 };
@@ -203,7 +203,7 @@ describe('A9: a suspended merchant', () => {
     expect(await statusOf('withdrawal', one.id)).toBe('cancelled');
     expect(await statusOf('refund', two.id)).toBe('cancelled');
     expect(await statusOf('payout_batch', batchId)).toBe('cancelled');
-    expect(await heldBecause(db, merchantId)).toBe('fraud');
+    expect(await stoppedBecause(db, merchantId)).toBe('fraud');
     expect(compare(await free(), before)).toBeGreaterThanOrEqual(0);
   });
 });
