@@ -38,7 +38,7 @@ export type Obligation = Readonly<{
   /** Exactly what leaves, in this order; whatever else an intent pays goes to the treasury. */
   outputs: ReadonlyArray<Destination & { units: string }>;
   /** Sent back from the deposit address of this merchant, these deposits whole; null: from the treasury. */
-  held: Readonly<{ depositIds: readonly string[]; merchantId: string }> | null;
+  fromDeposits: Readonly<{ depositIds: readonly string[]; merchantId: string }> | null;
   row: RowFacts;
   /** Signed once, and not at its end: may another attempt be signed? */
   isUnderWay: boolean;

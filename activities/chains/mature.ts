@@ -22,7 +22,7 @@ import { failPoint } from '../../db/fail-point';
 import { ensure } from '../../db/ledger/ledger';
 import { setAllocation } from '../../db/payments/deposits';
 import { requiredDepth } from '../../db/payments/payments';
-import { holdUnclaimed } from '../../db/recovery/unclaimed';
+import { bookUnclaimed } from '../../db/recovery/unclaimed';
 import { inParallel, RpcError } from '../../chains/json-rpc';
 import type { FollowerDeps, GoOn } from './deps';
 import { isDerived } from './derived';
@@ -113,7 +113,7 @@ async function matureDeposits(deps: FollowerDeps, deepest: number, goOn: GoOn): 
     await db.transaction(async (tx) => {
       if ((await confirmDeposit(tx, deposit, amount)) && compare(amount, '0') > 0)
         await bookOwnMoney(tx, network, deposit, amount);
-      await holdUnclaimed(tx, deposit.id);
+      await bookUnclaimed(tx, deposit.id);
     });
     await failPoint('follower.afterConfirm');
   }

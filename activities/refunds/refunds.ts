@@ -6,7 +6,7 @@ import type { NextIntent } from '../../txmanager/next-intent';
 import { lookAgainInMs } from '../../txmanager/plan-outgoing';
 import { leaveHeldUpWallets } from '../../txmanager/leave-wallet';
 import { firstOpen, isOpen } from '../../txmanager/next-intent';
-import { planHeld, planCredited } from '../../txmanager/kinds/refund';
+import { planFromDeposits, planFromBalance } from '../../txmanager/kinds/refund';
 
 /** Plans what sends a refund to its address. */
 export const refundActivities = (deps: GasDeps) => ({
@@ -24,7 +24,8 @@ const nextOf = (db: DataSource, refundId: string): Promise<NextIntent> =>
     if (refund.status === 'pending' && (await intentsOwnedBy(tx, owner)).some(isOpen)) {
       await leaveHeldUpWallets(tx, owner);
     } else if (refund.status === 'pending') {
-      const reason = refund.source === 'deposit' ? await planHeld(tx, refund) : await planCredited(tx, refund);
+      const reason =
+        refund.source === 'deposit' ? await planFromDeposits(tx, refund) : await planFromBalance(tx, refund);
       if (reason) return { lookAgainInMs, reason };
     }
     return firstOpen(tx, owner);

@@ -11,18 +11,18 @@ import { namedPayment } from './named-payment';
 async function claimable(
   tx: EntityManager,
   payload: Payload,
-): Promise<{ payment: PaymentRow; held: readonly Unclaimed[] }> {
+): Promise<{ payment: PaymentRow; unclaimed: readonly Unclaimed[] }> {
   const { network, address, paymentId } = payload;
   const payment = await namedPayment(tx, paymentId);
   if (payment.currency === null) throw notNow(`Payment ${payment.id} has no currency yet`);
   if (networkOf(payment.currency).id !== network) throw notNow(`Payment ${payment.id} is no payment on ${network}`);
-  const held = await lockForgotten(tx, network!, address!);
-  if (!held) throw notNow(`${address} on ${network} is no address that a recovery has forgotten`);
-  return { payment, held };
+  const unclaimed = await lockForgotten(tx, network!, address!);
+  if (!unclaimed) throw notNow(`${address} on ${network} is no address that a recovery has forgotten`);
+  return { payment, unclaimed };
 }
 
-const sumOf = (held: readonly Unclaimed[]): string =>
-  held.map(({ amount, currency, tx_id: txId }) => `${amount} ${currency} of ${txId}`).join(', ') || 'nothing';
+const sumOf = (unclaimed: readonly Unclaimed[]): string =>
+  unclaimed.map(({ amount, currency, tx_id: txId }) => `${amount} ${currency} of ${txId}`).join(', ') || 'nothing';
 
 /** The payment takes what came to the address like any deposit: for its own price, or as a child. */
 export const claimForgotten: OperatorAct = {
@@ -39,18 +39,18 @@ export const claimForgotten: OperatorAct = {
     return { network: network!, address: address!, paymentId: paymentId! };
   },
   async describe(tx, payload) {
-    const { payment, held } = await claimable(tx, payload);
+    const { payment, unclaimed } = await claimable(tx, payload);
     const { name } = (await findMerchant(tx, payment.merchant_id))!;
     return (
       `Give address ${payload['address']} on ${payload['network']} to payment ${payment.id} ` +
-      `of merchant ${payment.merchant_id} (${name}), with what came to it: ${sumOf(held)}`
+      `of merchant ${payment.merchant_id} (${name}), with what came to it: ${sumOf(unclaimed)}`
     );
   },
   async execute(tx, payload, { requestId, reason, actor }) {
-    const { payment, held } = await claimable(tx, payload);
+    const { payment, unclaimed } = await claimable(tx, payload);
     const [network, address] = [payload['network']!, payload['address']!];
     const { merchant_id: merchantId, id: paymentId } = payment;
-    await claimAddress(tx, { requestId, network, address, paymentId }, held);
+    await claimAddress(tx, { requestId, network, address, paymentId }, unclaimed);
     await recordAct(tx, actor, {
       merchantId,
       action: 'address.claimed',

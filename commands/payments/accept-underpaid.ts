@@ -34,15 +34,15 @@ export async function acceptUnderpaid(
     await recordDecision(tx, actor, 'underpaid_accepted', { before: payment, after: moved });
     return { status: moved.status };
   }
-  const held = heldDeposits(payment, facts);
-  if (!held.length) return { status: payment.status, refused: 'INVALID_STATE' };
-  const moved = await openChildren(tx, deps, payment, { depositIds: held, addExceptions: [] }, actor);
+  const unallocated = unallocatedOf(payment, facts);
+  if (!unallocated.length) return { status: payment.status, refused: 'INVALID_STATE' };
+  const moved = await openChildren(tx, deps, payment, { depositIds: unallocated, addExceptions: [] }, actor);
   await recordDecision(tx, actor, 'underpaid_accepted', { before: payment, after: moved });
   return { status: moved.status };
 }
 
-/** Confirmed deposits in the payment's own coin that it holds since it failed. A child has no children. */
-function heldDeposits(payment: PaymentRow, facts: PaymentFacts): string[] {
+/** Confirmed deposits in the payment's own coin that are unallocated since it failed. A child has no children. */
+function unallocatedOf(payment: PaymentRow, facts: PaymentFacts): string[] {
   if (payment.status !== 'FAILED' || !payment.exceptions.includes('underpaid') || facts.isChild) return [];
   return facts.deposits
     .filter(({ owner, allocation }) => owner === payment.id && allocation === 'unallocated')

@@ -11,7 +11,7 @@ import { rateParts } from './rates';
 import { noteLoss, reverseLoss } from './deep-reorg';
 import type { AdvanceDeps } from './deps';
 import { applyMove, noteDeposits, refundByPolicy } from './moves';
-import { holdOther, leaveToMerchant, offerOther, releaseHeld } from './other-assets';
+import { bookOther, leaveToMerchant, offerOther, reverseUnallocated } from './other-assets';
 
 /** Takes the step that a payment's facts ask for, if it is no activity of its own. `next` is `advance` where another
  *  may follow. */
@@ -46,14 +46,14 @@ async function apply(
       return noteDeposits(tx, payment, step);
     case 'move':
       return applyMove(tx, deps, payment, step);
-    case 'hold':
+    case 'leaveUnallocated':
       await bookDeposits(tx, payment, step.depositIds, 'unallocated');
       await refundByPolicy(tx, deps, payment);
       return payment;
-    case 'release':
-      return releaseHeld(tx, payment, facts, step.depositIds);
-    case 'holdOther':
-      return holdOther(tx, deps, payment, step.depositIds);
+    case 'reverseUnallocated':
+      return reverseUnallocated(tx, payment, facts, step.depositIds);
+    case 'bookOther':
+      return bookOther(tx, deps, payment, step.depositIds);
     case 'offer':
       return offerOther(tx, deps, payment, step.depositIds);
     case 'leaveToMerchant':

@@ -31,21 +31,21 @@ export async function applyMove(
       ...(step.accept === null ? {} : { accepted_share: step.accept }),
       ...(step.offer ? await crossOffer(tx, deps, payment, step.offer) : { cross_chain_auto_accept_at: null }),
     },
-    details: { txIds: step.paid.txIds, amountPaid: step.paid.amountPaid, depositIds: step.hold },
+    details: { txIds: step.paid.txIds, amountPaid: step.paid.amountPaid, depositIds: step.unallocated },
   });
   // A refund locks its limits before the balances and before the merchant's counter, which `announce` locks.
   // Invariants: 6.
-  if (step.hold.length && isRefundedByPolicy(moved)) await lockLimits(tx, moved.merchant_id);
+  if (step.unallocated.length && isRefundedByPolicy(moved)) await lockLimits(tx, moved.merchant_id);
   await reverseDeposits(tx, step.reverse);
   await bookDeposits(tx, moved, step.credit, 'unsettled');
-  await bookDeposits(tx, moved, step.hold, 'unallocated');
-  if (step.offer) await rateOthers(tx, deps, moved, step.hold);
+  await bookDeposits(tx, moved, step.unallocated, 'unallocated');
+  if (step.offer) await rateOthers(tx, deps, moved, step.unallocated);
   if (moved.status === 'CONFIRMED') {
     await requestScreen(tx, moved, deps.config.amlProviders.length > 0);
     await sendReceipts(tx, deps, moved);
   }
   await announce(tx, payment, moved, step.events);
-  if (step.hold.length) await refundByPolicy(tx, deps, moved);
+  if (step.unallocated.length) await refundByPolicy(tx, deps, moved);
   return moved;
 }
 

@@ -87,8 +87,8 @@ export async function rateOthers(
   }
 }
 
-/** Holds confirmed deposits of another asset in `unallocated`, and says so. */
-export async function holdOther(
+/** Books confirmed deposits of another asset as `unallocated`, and says so. */
+export async function bookOther(
   tx: EntityManager,
   deps: AdvanceDeps,
   payment: PaymentRow,
@@ -107,9 +107,9 @@ export async function holdOther(
   return moved;
 }
 
-/** Held deposits are no longer confirmed: their journals are reversed. Where the payment showed one of another asset,
- *  it says so, unless the next step does. */
-export async function releaseHeld(
+/** Unallocated deposits are no longer confirmed: their journals are reversed. Where the payment showed one of another
+ *  asset, it says so, unless the next step does. */
+export async function reverseUnallocated(
   tx: EntityManager,
   payment: PaymentRow,
   facts: PaymentFacts,

@@ -14,7 +14,7 @@ export async function hold(tx: EntityManager, row: RefundRow): Promise<void> {
   await spend(ensure(tx, holdJournal(holdOf(row))));
 }
 
-/** J7; or the deposits are held as they were before. Their payment looks whether the chain still has them. */
+/** J7; or the deposits are unallocated as they were before. Their payment looks whether the chain still has them. */
 export async function giveBack(tx: EntityManager, row: RefundRow): Promise<void> {
   if (row.source === 'balance') {
     await ensureEnd(tx, releaseJournal(holdOf(row)));

@@ -17,13 +17,13 @@ async function reverseRefundEnd(tx: EntityManager, row: RefundRow): Promise<bool
     await reverse(tx, refundKey(row.id));
     return true;
   }
-  const held = await tx.query<unknown[]>(
+  const unallocated = await tx.query<unknown[]>(
     `SELECT FROM deposit WHERE id = ANY($1::bigint[]) AND allocation = 'unallocated' FOR UPDATE`,
     [row.deposit_ids],
   );
-  const isHeld = held.length === row.deposit_ids.length;
-  await (isHeld ? setAllocation(tx, row.deposit_ids, 'refunded') : noteHoldGone(tx, { kind: 'refund', id: row.id }));
-  return isHeld;
+  const areThere = unallocated.length === row.deposit_ids.length;
+  await (areThere ? setAllocation(tx, row.deposit_ids, 'refunded') : noteHoldGone(tx, { kind: 'refund', id: row.id }));
+  return areThere;
 }
 
 /** Refunds whose transactions are in blocks above `height`, which the chain no longer has: on their way again, what

@@ -17,7 +17,7 @@ import { paymentColumns, databaseNow } from '../../db/payments/payments';
 import type { EntityManager } from 'typeorm';
 import {
   splitRefund,
-  splitHeld,
+  splitDeposits,
   feeOfCoins,
   amountOf,
   type RefundAsk,
@@ -27,7 +27,7 @@ import {
 
 export type NewRefund = RefundAsk &
   Readonly<{
-    /** Which of several that are held without being credited. */
+    /** Which of several that were never credited. */
     currency?: string;
     /** Without it the payer names one. */
     address?: string;
@@ -135,7 +135,7 @@ export async function drawUp(
     (wanted === undefined || wanted === payment.currency);
   const terms = isCredited
     ? await creditedTerms(tx, deps, payment, ask)
-    : await heldTerms(tx, deps, payment, ask, wanted);
+    : await depositTerms(tx, deps, payment, ask, wanted);
   const network = terms.network as NetworkId;
   const to = { currency: terms.currency, network };
   const receiver: { [Column in keyof Receiver]: Receiver[Column] | null } =
@@ -208,15 +208,15 @@ async function creditedTerms(tx: EntityManager, deps: RefundDeps, payment: Payme
 }
 const ended = ['SETTLED', 'EXPIRED', 'CANCELLED', 'FAILED'];
 
-/** Never credited: all that is held of one currency on one address, sent back from there. */
-async function heldTerms(
+/** Never credited: all that is unallocated of one currency on one address, sent back from there. */
+async function depositTerms(
   tx: EntityManager,
   deps: RefundDeps,
   payment: PaymentRow,
   ask: NewRefund,
   wanted: string | undefined,
 ): Promise<Terms> {
-  const held = ended.includes(payment.status)
+  const unallocated = ended.includes(payment.status)
     ? await tx.query<Array<{ currency: string; address: string; amount: string; ids: string[] }>>(
         `SELECT currency, address, sum(amount)::text AS amount, array_agg(id ORDER BY id) AS ids FROM deposit
           WHERE (payment_id = $1 AND child_payment_id IS NULL OR child_payment_id = $1) AND allocation = 'unallocated'
@@ -225,10 +225,10 @@ async function heldTerms(
         [payment.id],
       )
     : [];
-  const currencies = new Set(held.map((one) => one.currency));
+  const currencies = new Set(unallocated.map((one) => one.currency));
   if (currencies.size > 1 && wanted === undefined)
     throw new DomainError('VALIDATION_ERROR', `currency is needed: ${[...currencies].join(', ')}`);
-  const found = held.find((one) => wanted === undefined || one.currency === wanted);
+  const found = unallocated.find((one) => wanted === undefined || one.currency === wanted);
   if (!found || !['full', 'underpaid'].includes(ask.type)) throw new DomainError('REFUND_NOT_ALLOWED');
   if (ask.amount !== undefined || ask.rateBasis !== undefined || ask.feeBearer === 'merchant')
     throw new DomainError('VALIDATION_ERROR', 'What was never credited goes back whole, less its fee');
@@ -237,7 +237,7 @@ async function heldTerms(
   const { native, kind } = networkOf(currency);
   const price = await priceOf(tx, deps, payment, currency);
   const { arrived, goneUnits } = await spendableAt(tx, { network, address, currency, native });
-  const split = splitHeld({
+  const split = splitDeposits({
     amount: found.amount,
     usable: kind === 'utxo' ? found.amount : subtract(arrived, fromUnits(BigInt(goneUnits), decimals)),
     networkFee: kind === 'utxo' ? feeOfCoins(price.networkFee, ids.length, currency) : price.networkFee,

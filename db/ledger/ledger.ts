@@ -7,7 +7,7 @@ import {
   depositKey,
   feeChangeJournal,
   feeChangeKey,
-  holdDepositJournal,
+  unallocatedJournal,
   holdKey,
   mirror,
   otherEndKey,
@@ -240,7 +240,7 @@ export async function ensureAllocation(
     [depositKey(deposit)],
   );
   const from = first?.allocation ?? allocation;
-  await ensure(tx, from === 'unsettled' ? depositJournal(deposit) : holdDepositJournal(deposit));
+  await ensure(tx, from === 'unsettled' ? depositJournal(deposit) : unallocatedJournal(deposit));
   if (from !== allocation) await ensure(tx, reallocateJournal({ ...deposit, from }));
 }
 

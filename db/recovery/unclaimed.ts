@@ -32,7 +32,7 @@ const refOf = (row: Unclaimed): DepositRef => ({
 
 /** A confirmed deposit without a payment is owed to somebody unknown, and operators are told. Nothing for any other. A
  *  transfer that was read before its address was claimed, and stored after it, goes to the payment. */
-export async function holdUnclaimed(tx: EntityManager, depositId: string): Promise<void> {
+export async function bookUnclaimed(tx: EntityManager, depositId: string): Promise<void> {
   const [row] = await tx.query<Unclaimed[]>(
     `SELECT ${columns} FROM deposit d
       WHERE d.id = $1 AND d.status = 'confirmed' AND d.role = 'deposit' AND d.payment_id IS NULL
@@ -97,7 +97,7 @@ export const claimedBy = (network: string): 'claim-address' | 'claim-deposit' =>
 /** What a forgotten address holds for whoever claims it, locked with the address; null where it is not forgotten. */
 export async function lockForgotten(tx: EntityManager, network: string, address: string): Promise<Unclaimed[] | null> {
   // First the deposits, then the address: the order in which a deposit that becomes final takes them.
-  const held = await tx.query<Unclaimed[]>(
+  const unclaimed = await tx.query<Unclaimed[]>(
     `SELECT ${columns} FROM deposit d WHERE d.network = $1 AND d.address = $2 AND d.allocation = 'unclaimed'
       ORDER BY d.id FOR UPDATE`,
     [network, address],
@@ -107,18 +107,18 @@ export async function lockForgotten(tx: EntityManager, network: string, address:
         AND NOT EXISTS (SELECT FROM address o WHERE o.network = $1 AND o.address = $2 AND o.tag <> '') FOR UPDATE`,
     [network, address],
   );
-  return row ? held : null;
+  return row ? unclaimed : null;
 }
 
-/** Gives a forgotten address to a payment of its owner, with all that came to it: `held`, as `lockForgotten` has it,
- *  and what is not final yet. The payment takes the money as it takes any other. `requestId`: what two operators have
- *  confirmed; the database asks for it. */
+/** Gives a forgotten address to a payment of its owner, with all that came to it: `unclaimed`, as `lockForgotten` has
+ *  it, and what is not final yet. The payment takes the money as it takes any other. `requestId`: what two operators
+ *  have confirmed; the database asks for it. */
 export async function claimAddress(
   tx: EntityManager,
   at: Readonly<{ requestId: string; network: string; address: string; paymentId: string }>,
-  held: readonly Unclaimed[],
+  unclaimed: readonly Unclaimed[],
 ): Promise<void> {
-  for (const row of held) {
+  for (const row of unclaimed) {
     await reverse(tx, unclaimedKey(refOf(row)));
     await resolveIncident(tx, { kind: 'unclaimed-deposit', subject: { kind: 'deposit', id: row.id } });
   }
@@ -148,10 +148,10 @@ export async function lockUnclaimed(tx: EntityManager, id: string): Promise<Uncl
 export async function claimDeposit(
   tx: EntityManager,
   to: Readonly<{ requestId: string; paymentId: string }>,
-  held: Unclaimed,
+  unclaimed: Unclaimed,
 ): Promise<void> {
-  await reverse(tx, unclaimedKey(refOf(held)));
-  await resolveIncident(tx, { kind: 'unclaimed-deposit', subject: { kind: 'deposit', id: held.id } });
-  await tx.query('SELECT claim_deposit($1, $2, $3)', [to.requestId, held.id, to.paymentId]);
-  await tellOwners(tx, [held.id]);
+  await reverse(tx, unclaimedKey(refOf(unclaimed)));
+  await resolveIncident(tx, { kind: 'unclaimed-deposit', subject: { kind: 'deposit', id: unclaimed.id } });
+  await tx.query('SELECT claim_deposit($1, $2, $3)', [to.requestId, unclaimed.id, to.paymentId]);
+  await tellOwners(tx, [unclaimed.id]);
 }

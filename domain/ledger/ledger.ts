@@ -70,7 +70,7 @@ export const depositJournal = (deposit: DepositRef & { merchantId: string }): Jo
   ]);
 
 /** J8: unallocated money. The same key as J1: a deposit is credited once, to one allocation. */
-export const holdDepositJournal = (deposit: DepositRef & { merchantId: string }): Journal =>
+export const unallocatedJournal = (deposit: DepositRef & { merchantId: string }): Journal =>
   journal(depositKey(deposit), null, [
     { debit: 'A:deposit', credit: unallocated(deposit.merchantId), asset: deposit.currency, amount: deposit.amount },
   ]);
@@ -253,7 +253,7 @@ export const releaseJournal = (hold: Hold): Journal =>
 /** The end of a refund that was paid from its deposits. */
 export const refundKey = (refundId: string): string => `refund/${refundId}`;
 /** J8, its end: unallocated money goes back from the address that it came to. `gross`: what was held of it. */
-export const heldRefundJournal = (refund: {
+export const depositRefundJournal = (refund: {
   id: string;
   merchantId: string;
   currency: Currency;

@@ -137,8 +137,8 @@ export const crossDeposits = (facts: PaymentFacts): DepositFact[] =>
 export const isOtherAssetComing = (facts: PaymentFacts): boolean =>
   !facts.isChild && otherAssetDeposits(facts).some((deposit) => deposit.status === 'mined');
 
-/** The exceptions of a payment whose other asset is rejected: a part that came in its own coin is held too, as in
- *  row 10. Row 21. */
+/** The exceptions of a payment whose other asset is rejected: a part that came in its own coin stays unallocated too,
+ *  as in row 10. Row 21. */
 export const rejectionOf = (facts: PaymentFacts): PaymentException[] => [
   'wrongCurrency',
   ...(countedDeposits(facts).some(isLive) ? ['underpaid' as const] : []),

@@ -55,10 +55,10 @@ function viewOf(facts: PaymentFacts): View {
 export function evaluate(facts: PaymentFacts): Step {
   const rates = missingRates(facts);
   if (rates) return rates;
-  const released = facts.deposits.filter(
+  const gone = facts.deposits.filter(
     (deposit) => deposit.owner === facts.id && deposit.allocation === 'unallocated' && deposit.status !== 'confirmed',
   );
-  if (released.length) return { do: 'release', depositIds: idsOf(released) };
+  if (gone.length) return { do: 'reverseUnallocated', depositIds: idsOf(gone) };
   return byStatus[facts.status](viewOf(facts));
 }
 
@@ -101,7 +101,7 @@ function evaluatePartiallyPaid(view: View): Step {
     });
   return moveTo(view, 'FAILED', 'expired', ['payment.failed'], {
     addExceptions: ['underpaid'],
-    hold: unbookedDeposits(live),
+    unallocated: unbookedDeposits(live),
   });
 }
 
@@ -113,8 +113,8 @@ function evaluateCrossChainPending(view: View): Step {
     return moveTo(view, 'CONFIRMING', 'deposit-seen', ['payment.detected', 'payment.confirming']);
   }
   if (cross.length === 0) return depositLost(view);
-  const unheld = cross.filter((deposit) => deposit.allocation === null);
-  if (unheld.length) return { do: 'holdOther', depositIds: idsOf(unheld) };
+  const unbooked = cross.filter((deposit) => deposit.allocation === null);
+  if (unbooked.length) return { do: 'bookOther', depositIds: idsOf(unbooked) };
   const offered = cross.filter((deposit) => deposit.currency === facts.offerCurrency);
   if (!offered.length) return { do: 'offer', depositIds: sameAsset(cross) };
   // What is there now decides, not what was there when the deadline was set.
@@ -123,7 +123,7 @@ function evaluateCrossChainPending(view: View): Step {
   if (!facts.autoAcceptAt && facts.now > facts.crossDeadline)
     return moveTo(view, 'FAILED', 'other-asset-not-accepted', ['payment.failed'], {
       addExceptions: rejectionOf(facts),
-      hold: unbookedDeposits(view.live),
+      unallocated: unbookedDeposits(view.live),
     });
   return note(view);
 }
@@ -170,8 +170,8 @@ function evaluateSettled({ facts, counted }: View): Step {
 }
 
 function evaluateFailed({ facts, counted }: View): Step {
-  const held = facts.exceptions.includes('underpaid') ? unbookedDeposits(counted) : [];
-  return held.length ? { do: 'hold', depositIds: held } : lateMoney(facts);
+  const unbooked = facts.exceptions.includes('underpaid') ? unbookedDeposits(counted) : [];
+  return unbooked.length ? { do: 'leaveUnallocated', depositIds: unbooked } : lateMoney(facts);
 }
 
 // --- steps that several statuses take -----------------------------------------------------------------------------
@@ -183,7 +183,7 @@ function moveTo(
   events: PaymentEventType[],
   more: Partial<Extract<Step, { do: 'move' }>> = {},
 ): Step {
-  const none = { addExceptions: [], credit: [], hold: [], reverse: [], accept: null, offer: null };
+  const none = { addExceptions: [], credit: [], unallocated: [], reverse: [], accept: null, offer: null };
   return { do: 'move', to, cause, events, paid, ...none, ...more };
 }
 
@@ -198,7 +198,7 @@ const fullyPaid = (view: View): Step =>
 /** Row 19. */
 const crossPending = (view: View): Step =>
   moveTo(view, 'CROSS_CHAIN_PENDING', 'other-asset', ['payment.cross_chain_pending'], {
-    hold: idsOf(view.cross.filter((deposit) => deposit.allocation === null)),
+    unallocated: idsOf(view.cross.filter((deposit) => deposit.allocation === null)),
     offer: sameAsset(view.cross),
   });
 
@@ -232,8 +232,8 @@ function note({ facts, paid, isOver }: View): Step {
 function lateMoney(facts: PaymentFacts): Step {
   // A deposit has one child, for ever: money that returns to a child that has ended waits in `unallocated`.
   if (facts.isChild) {
-    const held = unbookedDeposits(countedDeposits(facts));
-    return held.length ? { do: 'hold', depositIds: held } : { do: 'nothing' };
+    const unbooked = unbookedDeposits(countedDeposits(facts));
+    return unbooked.length ? { do: 'leaveUnallocated', depositIds: unbooked } : { do: 'nothing' };
   }
   const depositIds = childDeposits(facts);
   if (depositIds.length)
@@ -243,7 +243,7 @@ function lateMoney(facts: PaymentFacts): Step {
 
 /** A confirmed deposit of another asset, which no row takes, waits in `unallocated`. */
 function otherAsset(facts: PaymentFacts): Step {
-  const held = facts.deposits.filter(
+  const unbooked = facts.deposits.filter(
     (deposit) =>
       deposit.owner === facts.id &&
       deposit.allocation === null &&
@@ -251,5 +251,5 @@ function otherAsset(facts: PaymentFacts): Step {
       deposit.status === 'confirmed' &&
       isOtherAsset(facts, deposit),
   );
-  return held.length ? { do: 'holdOther', depositIds: idsOf(held) } : { do: 'nothing' };
+  return unbooked.length ? { do: 'bookOther', depositIds: idsOf(unbooked) } : { do: 'nothing' };
 }

@@ -77,9 +77,9 @@ export type Step =
       paid: Paid;
       addExceptions: PaymentException[];
       cause: string;
-      /** Deposits to credit to `unsettled` (J1), to hold in `unallocated` (J8), or whose journal to reverse. */
+      /** Deposits to credit to `unsettled` (J1), to book as `unallocated` (J8), or whose journal to reverse. */
       credit: string[];
-      hold: string[];
+      unallocated: string[];
       reverse: string[];
       /** This share counts as the whole price from now on. */
       accept: string | null;
@@ -87,7 +87,7 @@ export type Step =
       offer: string[] | null;
     }
   /** Confirmed deposits of another asset wait in `unallocated`, and are told of. */
-  | { do: 'holdOther'; depositIds: string[] }
+  | { do: 'bookOther'; depositIds: string[] }
   /** Of the other asset that was on offer nothing is left: another one is on offer from now on. */
   | { do: 'offer'; depositIds: string[] }
   /** The deadline has found too little of the other asset: the merchant decides. */
@@ -100,9 +100,9 @@ export type Step =
   | { do: 'requote'; at: Date }
   /** Deposits that do not belong to this payment become payments of their own. */
   | { do: 'openChildren'; depositIds: string[]; addExceptions: PaymentException[] }
-  | { do: 'hold'; depositIds: string[] }
-  /** Held deposits that are no longer confirmed: their journals are reversed. */
-  | { do: 'release'; depositIds: string[] }
+  | { do: 'leaveUnallocated'; depositIds: string[] }
+  /** Unallocated deposits that are no longer confirmed: their journals are reversed. */
+  | { do: 'reverseUnallocated'; depositIds: string[] }
   /** Another asset becomes the payment's own. Row 20. */
   | { do: 'acceptCross'; depositIds: string[] }
   /** A settled payment lost its deposit: incident, what leaves is frozen. */

@@ -110,8 +110,8 @@ export const stateRows: readonly StateRow[] = [
     cause: 'The payment expires partly paid',
     guard: 'The chain has been scanned past `expiresAt`, and the policy is `hold` or `refund`.',
     effect:
-      'The exception `underpaid` is added and the deposits are held. The policy `refund` opens a refund. When the ' +
-      'merchant accepts the part later, the parent stays `FAILED` and child payments take the deposits.',
+      'The exception `underpaid` is added and the deposits stay unallocated. The policy `refund` opens a refund. ' +
+      'When the merchant accepts the part later, the parent stays `FAILED` and child payments take the deposits.',
     events: ['payment.failed'],
   },
   {
@@ -200,8 +200,8 @@ export const stateRows: readonly StateRow[] = [
     cause: 'A deposit of another supported asset is confirmed',
     guard: 'The deposit is above dust and was seen in time.',
     effect:
-      'The deposit is held. A deadline for automatic acceptance is set where the merchant wants one, has a wallet ' +
-      'for the asset, and the value reaches the need. `receivedOther` shows asset, amount, hash ' +
+      'The deposit stays unallocated. A deadline for automatic acceptance is set where the merchant wants one, ' +
+      'has a wallet for the asset, and the value reaches the need. `receivedOther` shows asset, amount, hash ' +
       'and value. The payment neither expires nor can be cancelled here.',
     events: ['payment.cross_chain_pending'],
   },
@@ -214,7 +214,7 @@ export const stateRows: readonly StateRow[] = [
       'An active wallet for the asset exists. At the deadline, what is there then reaches the need; otherwise row 21 ' +
       'applies from then on.',
     effect:
-      'Currency, amount and rate become those of the moment of detection; the originals are kept. The held deposit ' +
+      'Currency, amount and rate become those of the moment of detection; the originals are kept. The deposit ' +
       'is released, and row 11 books it.',
     events: ['payment.cross_chain_accepted'],
   },
@@ -224,7 +224,7 @@ export const stateRows: readonly StateRow[] = [
     to: ['FAILED'],
     cause: 'The merchant rejects the other asset, or never answers',
     guard: 'Without a deadline for automatic acceptance the payment fails 24 hours after `expiresAt`.',
-    effect: 'The exception `wrongCurrency` is added. The deposit stays held and can be refunded.',
+    effect: 'The exception `wrongCurrency` is added. The deposit stays unallocated and can be refunded.',
     events: ['payment.failed'],
   },
   {

@@ -96,11 +96,11 @@ export function splitRefund(
 /** What sending back deposits that were never credited leaves of them. Nobody else pays, so that the fee comes out of
  *  them; what an earlier try has cost is gone too. `usable`: what is on their address. null: nothing worth sending is
  *  left. */
-export function splitHeld(
-  held: Readonly<{ amount: string; usable: string; networkFee: string; currency: string }>,
+export function splitDeposits(
+  deposits: Readonly<{ amount: string; usable: string; networkFee: string; currency: string }>,
 ): ReturnType<typeof splitRefund> {
-  const lost = subtract(held.amount, smaller(held.amount, held.usable));
-  return splitRefund({ ...held, networkFee: add(held.networkFee, lost), feeBearer: 'payer' });
+  const lost = subtract(deposits.amount, smaller(deposits.amount, deposits.usable));
+  return splitRefund({ ...deposits, networkFee: add(deposits.networkFee, lost), feeBearer: 'payer' });
 }
 
 /** The fee of spending this many coins, by the fee of the usual transaction. Rounded up. */

@@ -11,7 +11,7 @@ import { setMerchantStatus } from '../../db/access/merchants';
 import { post } from '../../db/ledger/ledger';
 import { addToWhitelist } from '../../db/wallets/whitelist';
 import { newId, newSlug } from '../../domain/ids';
-import { holdDepositJournal } from '../../domain/ledger/ledger';
+import { unallocatedJournal } from '../../domain/ledger/ledger';
 import { compare } from '../../domain/money';
 import { byTwoOperators } from '../operators';
 import { unguarded } from '../unguarded';
@@ -102,7 +102,7 @@ async function unallocated(paymentId: string): Promise<void> {
     [txId, address, paymentId],
   );
   const deposit = { network: 'ethereum', txId, index: 0, currency: 'ETH', amount: '0.01', merchantId };
-  await db.transaction((tx) => post(tx, holdDepositJournal(deposit)));
+  await db.transaction((tx) => post(tx, unallocatedJournal(deposit)));
 }
 
 async function aBatch(): Promise<string> {

@@ -8,7 +8,7 @@ import { approveRefund } from '../../commands/refunds/approve';
 import { cancelRefund } from '../../commands/refunds/cancel';
 import { openRefund } from '../../commands/refunds/create';
 import { newId, newSlug } from '../../domain/ids';
-import { holdDepositJournal } from '../../domain/ledger/ledger';
+import { unallocatedJournal } from '../../domain/ledger/ledger';
 import { codecs, richShop, seed, strangers, type RichShop } from './rich-shop';
 import { unguarded } from '../unguarded';
 import { anApprover } from '../approver';
@@ -90,7 +90,7 @@ async function plannedHeld(): Promise<{ id: string; intentId: string }> {
   );
   const deposit = { network: 'ethereum', txId, index: 0, currency: 'ETH', amount: '0.01', merchantId };
   const { row } = await db.transaction(async (tx) => {
-    await post(tx, holdDepositJournal(deposit));
+    await post(tx, unallocatedJournal(deposit));
     const ask = { type: 'full', address: away } as const;
     return openRefund(tx, { codecs, rateMaxAgeSeconds: 3600 }, merchantId, paymentId, ask, { userId: newId() }, null);
   });

@@ -8,7 +8,7 @@ import { applyBlock } from '../../db/chains/chain';
 import { readCursor } from '../../db/chains/cursor';
 import { confirmDeposit, maturingDeposits } from '../../db/chains/maturing';
 import { EpochRefused, isConfirmed, mayFollow, settleEpoch } from '../../db/recovery/epoch';
-import { holdUnclaimed, unclaimedDeposits } from '../../db/recovery/unclaimed';
+import { bookUnclaimed, unclaimedDeposits } from '../../db/recovery/unclaimed';
 import { watchSome } from '../../db/recovery/watch';
 import { poolOf } from '../../db/query';
 import { byTwoOperators } from '../operators';
@@ -68,7 +68,7 @@ const mature = async (): Promise<void> => {
   for (const deposit of await maturingDeposits(h.db.manager, 'ethereum', 200))
     await h.db.transaction(async (tx) => {
       await confirmDeposit(tx, deposit, deposit.amount);
-      await holdUnclaimed(tx, deposit.id);
+      await bookUnclaimed(tx, deposit.id);
     });
 };
 const held = async (): Promise<string> =>

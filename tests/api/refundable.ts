@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { post } from '../../db/ledger/ledger';
-import { holdDepositJournal } from '../../domain/ledger/ledger';
+import { unallocatedJournal } from '../../domain/ledger/ledger';
 import { adjustment } from '../../domain/ledger/entry';
 import type { Harness, Shop } from './harness';
 import { unguarded } from '../unguarded';
@@ -59,7 +59,7 @@ export async function failedPayment(
       [txId, depositAddress, id, currency, amount],
     );
     const deposit = { network: 'ethereum', txId, index: 0, currency, amount, merchantId: shop.id };
-    await h.db.transaction((tx) => post(tx, holdDepositJournal(deposit)));
+    await h.db.transaction((tx) => post(tx, unallocatedJournal(deposit)));
   }
   return id as string;
 }

@@ -12,7 +12,7 @@ import { confirmDeposit, maturingDeposits } from '../../db/chains/maturing';
 import { watchedAddresses } from '../../db/chains/watched';
 import { planIntent } from '../../db/txmanager/intents';
 import { post } from '../../db/ledger/ledger';
-import { holdUnclaimed } from '../../db/recovery/unclaimed';
+import { bookUnclaimed } from '../../db/recovery/unclaimed';
 import { assetOf, type Asset } from '../../domain/chains/assets';
 import type { ChainCodec } from '../../domain/chains/chain';
 import { newId } from '../../domain/ids';
@@ -227,7 +227,7 @@ describe('payments behind one address', () => {
     for (const deposit of await maturingDeposits(h.db.manager, network, 100_000))
       await h.db.transaction(async (tx) => {
         await confirmDeposit(tx, deposit, deposit.amount);
-        await holdUnclaimed(tx, deposit.id);
+        await bookUnclaimed(tx, deposit.id);
       });
   };
   /** What the books say of deposits; other rows here are as no worker leaves them. */

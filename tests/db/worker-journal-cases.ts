@@ -69,9 +69,9 @@ const ofDeposits: Case[] = [
     gone: deposit(1, 'orphaned'),
   },
   {
-    name: 'holdDepositJournal',
+    name: 'unallocatedJournal',
     by: 'payments',
-    journal: journals.holdDepositJournal(ref(2)),
+    journal: journals.unallocatedJournal(ref(2)),
     due: deposit(2, 'confirmed'),
     gone: deposit(2, 'orphaned'),
   },
@@ -183,9 +183,9 @@ const ofConversions: Case[] = [
     gone: null,
   },
   {
-    name: 'heldRefundJournal',
+    name: 'depositRefundJournal',
     by: 'payments',
-    journal: journals.heldRefundJournal({ ...hold('refund'), id: back, net: '2', ...native }),
+    journal: journals.depositRefundJournal({ ...hold('refund'), id: back, net: '2', ...native }),
     due: final(intents.back),
     gone: sent(intents.back),
     isThere: true,

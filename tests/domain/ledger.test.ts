@@ -7,8 +7,8 @@ import {
   captureJournal,
   externalSweepJournal,
   gasJournal,
-  heldRefundJournal,
-  holdDepositJournal,
+  depositRefundJournal,
+  unallocatedJournal,
   holdJournal,
   lossJournal,
   mirror,
@@ -47,7 +47,7 @@ const merchantId = 'm';
 const ref = ({ currency, network }: Given, amount: string) => ({ network, txId: 'tx', index: 3, currency, amount });
 const makers: Record<string, (g: Given) => Journal> = {
   deposit: (g) => depositJournal({ ...ref(g, g.amounts[0]), merchantId }),
-  hold: (g) => holdDepositJournal({ ...ref(g, g.amounts[0]), merchantId }),
+  hold: (g) => unallocatedJournal({ ...ref(g, g.amounts[0]), merchantId }),
   settle: ({ currency, amounts: [net, commission, network] }) =>
     settleJournal({ paymentId: 'p', merchantId, currency, net, commission, network }),
   sweep: ({ currency, native, chainFee, amounts: [moved] }) =>
@@ -63,7 +63,7 @@ const makers: Record<string, (g: Given) => Journal> = {
       gross: add(net, fee),
     }),
   heldRefund: ({ currency, native, chainFee, amounts: [net, fee] }) =>
-    heldRefundJournal({ id: 'r', merchantId, currency, native, chainFee, net, gross: add(net, fee) }),
+    depositRefundJournal({ id: 'r', merchantId, currency, native, chainFee, net, gross: add(net, fee) }),
   revertedFee: ({ native, chainFee }) => feeJournal({ txId: 'tx', native, chainFee, from: 'A:gas' }),
   capital: (g) => capitalJournal({ ...ref(g, g.amounts[0]), to: 'A:treasury', from: 'Q:capital' }),
   reallocate: (g) => reallocateJournal({ ...ref(g, g.amounts[0]), merchantId, from: 'unsettled' }),

@@ -299,15 +299,15 @@ class World {
         this.reverse(step.reverse);
         this.post(step.credit, 'unsettled');
         if (step.to === 'CONFIRMED') this.checkValue(payment);
-        this.post(step.hold, 'unallocated');
+        this.post(step.unallocated, 'unallocated');
         return true;
-      case 'hold':
+      case 'leaveUnallocated':
         this.post(step.depositIds, 'unallocated');
         return true;
-      case 'release':
+      case 'reverseUnallocated':
         this.reverse(step.depositIds);
         return true;
-      case 'holdOther':
+      case 'bookOther':
         for (const deposit of this.of(step.depositIds)) if (!deposit.exchangeRate) this.give(deposit, '100');
         this.post(step.depositIds, 'unallocated');
         return true;
@@ -734,7 +734,7 @@ function finish(world: World): void {
     if (deposit.allocation === 'settled' && owner.status !== 'SETTLED')
       throw new Error(`${deposit.id} is settled in ${owner.id}, ${owner.status}`);
     if (deposit.allocation === 'unallocated' && deposit.status !== 'confirmed')
-      throw new Error(`${deposit.id} is held while ${deposit.status}`);
+      throw new Error(`${deposit.id} is unallocated while ${deposit.status}`);
     if (deposit.allocation === 'settled' && deposit.status !== 'confirmed' && !world.alarms.includes(deposit.id))
       throw new Error(`${deposit.id} is lost and nobody was told`);
     if (deposit.status === 'confirmed' && world.alarms.includes(deposit.id))

@@ -1,7 +1,14 @@
 import fc from 'fast-check';
 import { assetOf, assets } from '../../domain/chains/assets';
 import { add, compare, fromUnits, isPositive, subtract } from '../../domain/money';
-import { amountOf, feeOfCoins, splitHeld, splitRefund, viewRefund, type RefundRow } from '../../domain/refunds/refund';
+import {
+  amountOf,
+  feeOfCoins,
+  splitDeposits,
+  splitRefund,
+  viewRefund,
+  type RefundRow,
+} from '../../domain/refunds/refund';
 
 const run = <T>(property: fc.IProperty<T>) => fc.assert(property, { numRuns: 200 });
 const given = fc.constantFrom(...assets).chain(({ currency, decimals }) =>
@@ -49,12 +56,12 @@ describe('splitRefund', () => {
   });
 });
 
-describe('splitHeld', () => {
+describe('splitDeposits', () => {
   it('takes all that is held, sends no more than is there, and its fee out of it', () => {
     run(
       fc.property(given, fc.bigInt(0n, 10n ** 24n), (g, units) => {
         const usable = fromUnits(units, assetOf(g.currency).decimals);
-        const split = splitHeld({ ...g, usable });
+        const split = splitDeposits({ ...g, usable });
         if (!split) return;
         expect(split.gross).toBe(g.amount);
         expect(add(split.net, split.networkFee)).toBe(g.amount);

@@ -50,7 +50,7 @@ function obligationOf(tx: EntityManager, row: GrantRow): Obligation {
     currency,
     merchantId: row.merchant_id,
     outputs: [{ address, units: baseUnits(currency, row.net_amount).toString() }],
-    held: null,
+    fromDeposits: null,
     row: {
       name: `Grant ${id}`,
       state: status === 'pending' ? 'due' : 'other',

@@ -109,7 +109,7 @@ function obligationOf(
     currency,
     merchantId: null,
     outputs: [],
-    held: null,
+    fromDeposits: null,
     row: { name: `Move ${id}`, state: 'due', says: '', approval: null, payees: [], admission: null },
     isUnderWay: status === 'stored' || status === 'sent',
     stored: () => Promise.resolve(),

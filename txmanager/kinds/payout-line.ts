@@ -95,7 +95,7 @@ function obligationOf(tx: EntityManager, batch: BatchRow, lines: readonly Payout
     currency: lines[0]!.currency,
     merchantId: batch.merchant_id,
     outputs: outputsOf(lines),
-    held: null,
+    fromDeposits: null,
     row: rowOf(batch, lines),
     isUnderWay: lines.every(isOpen),
     async unlisted(payeeIds) {

@@ -16,7 +16,7 @@ import {
   dropIntents,
 } from '../../db/txmanager/intents';
 import { baseUnits, networkOf, assetOf } from '../../domain/chains/assets';
-import { heldRefundJournal, captureJournal } from '../../domain/ledger/ledger';
+import { depositRefundJournal, captureJournal } from '../../domain/ledger/ledger';
 import { add, larger, toUnits, fit, subtract, fromUnits, compare } from '../../domain/money';
 import type { RefundRow } from '../../domain/refunds/refund';
 import { gasFor, sweepWork } from '../../domain/chains/costs';
@@ -84,7 +84,7 @@ const obligationOf = (tx: EntityManager, refund: RefundRow): Obligation => ({
   currency: refund.currency,
   merchantId: refund.merchant_id,
   outputs: [{ ...receiverOf(refund), units: baseUnits(refund.currency, refund.net_amount).toString() }],
-  held: refund.source === 'deposit' ? { depositIds: refund.deposit_ids, merchantId: refund.merchant_id } : null,
+  fromDeposits: refund.source === 'deposit' ? { depositIds: refund.deposit_ids, merchantId: refund.merchant_id } : null,
   row: {
     name: `Refund ${refund.id}`,
     state: refund.status === 'pending' ? 'due' : 'other',
@@ -121,17 +121,17 @@ async function bookRefund(tx: EntityManager, refund: RefundRow, mined: AttemptRo
   }
   // Given back, and spent since: what has arrived besides is for operators.
   if (refund.status === 'failed') return;
-  const isHeld = refund.source === 'deposit';
-  const paid = minedOf(refund.currency, isHeld ? 'A:deposit' : 'A:treasury', mined);
+  const isFromDeposits = refund.source === 'deposit';
+  const paid = minedOf(refund.currency, isFromDeposits ? 'A:deposit' : 'A:treasury', mined);
   const end = { ...holdOf(refund), net: refund.net_amount, native: paid.native };
   await ensureMined(
     tx,
     paid,
     (chainFee) =>
-      isHeld
-        ? heldRefundJournal({ ...end, chainFee })
+      isFromDeposits
+        ? depositRefundJournal({ ...end, chainFee })
         : captureJournal({ ...end, chainFee, gasFrom: 'A:treasury', txId: mined.tx_id }),
-    isHeld ? ensure : ensureEnd,
+    isFromDeposits ? ensure : ensureEnd,
   );
   if (isDone) return;
   // Where the sender died before it could say so.
@@ -161,7 +161,7 @@ async function failRefund(tx: EntityManager, refund: RefundRow, message: string,
   await announceRefund(tx, failed, 'refund.failed', refund.status);
 }
 /** Out of the treasury. Why it cannot be paid now, or null. */
-export async function planCredited(tx: EntityManager, refund: RefundRow): Promise<string | null> {
+export async function planFromBalance(tx: EntityManager, refund: RefundRow): Promise<string | null> {
   const { planned, reason } = await planOutgoing(tx, {
     kind: 'refund',
     ref: refund.id,
@@ -173,7 +173,7 @@ export async function planCredited(tx: EntityManager, refund: RefundRow): Promis
   return planned.length ? null : reason;
 }
 /** From the deposit address that it came to, whole: what its address does not get is the fee. */
-export async function planHeld(tx: EntityManager, refund: RefundRow): Promise<string | null> {
+export async function planFromDeposits(tx: EntityManager, refund: RefundRow): Promise<string | null> {
   const network = networkOf(refund.currency);
   const asset = assetOf(refund.currency);
   const price = await unitPriceNow(tx, network.id);

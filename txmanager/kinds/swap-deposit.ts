@@ -49,7 +49,7 @@ function obligationOf(tx: EntityManager, conversion: ConversionRow, order: Order
     currency,
     merchantId: conversion.merchant_id,
     outputs: [{ address, units: toUnits(fit(order.amount, decimals, 'down'), decimals).toString() }],
-    held: null,
+    fromDeposits: null,
     row: {
       name: `Conversion ${id}`,
       state: stateOf(conversion, order),

@@ -65,7 +65,7 @@ const obligationOf = (tx: EntityManager, row: WithdrawalRow): Obligation => ({
   currency: row.currency,
   merchantId: row.merchant_id,
   outputs: [{ ...destinationOf(row), units: baseUnits(row.currency, row.net_amount).toString() }],
-  held: null,
+  fromDeposits: null,
   row: {
     name: `Withdrawal ${row.id}`,
     state: row.status === 'pending' ? 'due' : 'other',

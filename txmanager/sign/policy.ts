@@ -55,7 +55,7 @@ export type SignFacts = Readonly<{
   isLost: boolean;
   batch: BatchFacts | null;
   /** What its row says, where it has one. */
-  obligation: Pick<Obligation, 'currency' | 'outputs' | 'held' | 'isUnderWay' | 'row'> | null;
+  obligation: Pick<Obligation, 'currency' | 'outputs' | 'fromDeposits' | 'isUnderWay' | 'row'> | null;
   /** What its kind says, where it has no row. */
   inside: InsideFacts | null;
   /** Payees of its row that are not on the whitelist now. */
@@ -249,7 +249,7 @@ function depositsInPlace({ round, intent, batch, obligation, inside, deposits }:
   const isEmpty = needsDeposits && !intent.deposit_ids.length;
   if (isEmpty) return waiting('none of its deposits is in the chain', 'network');
   if (round === 'again') return null;
-  const buckets = !obligation ? ['unsettled'] : obligation.held ? ['refunded'] : ['own', 'capital'];
+  const buckets = !obligation ? ['unsettled'] : obligation.fromDeposits ? ['refunded'] : ['own', 'capital'];
   const gone = deposits.find(
     (deposit) => deposit.status !== 'confirmed' || !buckets.includes(deposit.allocation ?? ''),
   );
@@ -318,19 +318,19 @@ function asItsObligation(facts: SignFacts): SignVerdict | null {
     if (output.tag !== wanted.tag) return wrong('destination tag');
   }
   const extras = intent.outputs.slice(obligation.outputs.length);
-  if (extras.some(({ address }) => obligation.held || roleOf(facts, address) !== 'treasury'))
+  if (extras.some(({ address }) => obligation.fromDeposits || roleOf(facts, address) !== 'treasury'))
     return wrong('another output');
   const sources = new Set([intent.from_address, ...deposits.map((deposit) => deposit.address)]);
-  const { held } = obligation;
-  if (held && (sources.size > 1 || !isSame(intent.deposit_ids, held.depositIds))) return wrong('deposits');
-  const isHeldBy = (merchantId: string): boolean =>
+  const source = obligation.fromDeposits;
+  if (source && (sources.size > 1 || !isSame(intent.deposit_ids, source.depositIds))) return wrong('deposits');
+  const isAllOf = (merchantId: string): boolean =>
     deposits.length > 0 && deposits.every(({ merchant_id }) => merchant_id === merchantId);
   // An address that many merchants share is nobody's: the deposits are whose tags they came with.
   const isSource = ({ role, merchantId }: OwnAddress): boolean =>
-    held
-      ? role === 'deposit' && (merchantId ?? held.merchantId) === held.merchantId && isHeldBy(held.merchantId)
+    source
+      ? role === 'deposit' && (merchantId ?? source.merchantId) === source.merchantId && isAllOf(source.merchantId)
       : role === 'treasury';
-  const isOurs = [...sources].every((source) => own.some((one) => one.address === source && isSource(one)));
+  const isOurs = [...sources].every((from) => own.some((one) => one.address === from && isSource(one)));
   return isOurs ? null : wrong('an address that it comes from does not hold this money');
 }
 

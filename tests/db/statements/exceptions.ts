@@ -29,7 +29,7 @@ export const neverNull: Readonly<Record<string, string>> = {
   'commands/payouts/validate.ts validateRows address': listedWallet,
   'commands/payouts/validate.ts validateRows currency': listedWallet,
   'db/audit/reconciliation.ts snapshot currency': 'by the WHERE',
-  'commands/refunds/terms.ts heldTerms currency': 'by the WHERE',
+  'commands/refunds/terms.ts depositTerms currency': 'by the WHERE',
   'commands/refunds/reopen.ts reopenRefunds success': final,
   'db/recovery/unclaimed.ts unclaimedPage confirmed_at': 'by the WHERE',
   'db/webhooks/webhook-endpoints.ts rotateEndpointSecret previous_secret_until': 'the statement sets it',
