@@ -68,7 +68,7 @@ export type InsideFacts = Readonly<{
   addresses: readonly string[];
   /** It moves deposits: without one there is nothing to sign. */
   movesDeposits: boolean;
-  /** It pays for what goes to others, and is held with it. */
+  /** It pays for what goes to others, and is stopped with it. */
   isForOthers: boolean;
 }>;
 /** The same of these intents of one kind, in a fixed number of statements. */

@@ -192,8 +192,8 @@ export const selectInvoiceCurrency = route({
 /** Whether an invoice waits for money still: all of it, or the rest. */
 const isAsked = ({ row }: InvoiceRead): boolean => row.status === 'WAITING' || row.status === 'PARTIALLY_PAID';
 /** Whether the quote of an invoice that waits for money still holds. */
-const holds = (invoice: InvoiceRead): boolean => isAsked(invoice) && isHeld(invoice);
-const isHeld = ({ row, serverTime }: InvoiceRead): boolean =>
+const holds = (invoice: InvoiceRead): boolean => isAsked(invoice) && isGuaranteed(invoice);
+const isGuaranteed = ({ row, serverTime }: InvoiceRead): boolean =>
   row.quote_expires_at !== null && serverTime < row.quote_expires_at;
 
 export const refreshInvoiceQuote = route({

@@ -33,7 +33,7 @@ export const listPayouts = route({
   async answer({ merchant, query }, deps) {
     const filter = {
       status: query.status as BatchStatus | undefined,
-      isHeld: isOn(query.held),
+      isDelayed: isOn(query.held),
       dateFrom: momentOf(query.dateFrom, 'dateFrom'),
       dateTo: momentOf(query.dateTo, 'dateTo'),
     };

@@ -271,7 +271,7 @@ export const listRefunds = route({
   async answer({ merchant, user, query }, deps) {
     const filter = {
       status: query.status as RefundStatus | undefined,
-      isHeld: isOn(query.held),
+      isDelayed: isOn(query.held),
       currency: query.currency,
       dateFrom: momentOf(query.dateFrom, 'dateFrom'),
       dateTo: momentOf(query.dateTo, 'dateTo'),

@@ -193,7 +193,7 @@ export const listWithdrawals = route({
   async answer({ merchant, query }, deps) {
     const filter = {
       status: query.status as WithdrawalStatus | undefined,
-      isHeld: isOn(query.held),
+      isDelayed: isOn(query.held),
       currency: query.currency,
       dateFrom: momentOf(query.dateFrom, 'dateFrom'),
       dateTo: momentOf(query.dateTo, 'dateTo'),

@@ -12,7 +12,7 @@ import {
   type ShownLine,
 } from '../../domain/payouts/payout';
 import { emitEvents } from '../webhooks/events';
-import { isHeldSql, type IntentRow } from '../txmanager/intents';
+import { isDelayedSql, type IntentRow } from '../txmanager/intents';
 import { type Queryable } from '../pricing/pricing';
 import { changedRows } from '../query';
 import { requestSignal } from '../temporal/temporal-requests';
@@ -175,8 +175,8 @@ export const announceLines = (
     })),
   );
 
-/** `isHeld`: only those of which something is held before it is signed. */
-export type BatchFilter = Readonly<{ status?: BatchStatus; isHeld?: boolean; dateFrom?: Date; dateTo?: Date }>;
+/** `isDelayed`: only those of which something is delayed before it is signed. */
+export type BatchFilter = Readonly<{ status?: BatchStatus; isDelayed?: boolean; dateFrom?: Date; dateTo?: Date }>;
 type Page = Readonly<{ page: number; limit: number }>;
 
 /** One page of a merchant's batches, newest first, and how many there are in all. */
@@ -189,7 +189,7 @@ export async function listBatches(
   const where = `merchant_id = $1 AND ($2::text IS NULL OR status = $2)
     AND ($3::timestamptz IS NULL OR created_at >= $3)
     AND ($4::timestamptz IS NULL OR created_at < $4)
-    ${filter.isHeld ? `AND b.status IN ('queued', 'processing') AND ${isHeldSql('payout-batch', 'b.id')}` : ''}`;
+    ${filter.isDelayed ? `AND b.status IN ('queued', 'processing') AND ${isDelayedSql('payout-batch', 'b.id')}` : ''}`;
   const values = [merchantId, filter.status, filter.dateFrom, filter.dateTo];
   const rows = await db.query<Array<BatchRow & { line_counts: Array<{ status: LineStatus; n: number }> }>>(
     `SELECT b.*, (SELECT jsonb_agg(c) FROM (SELECT status, count(*) AS n FROM payout_leg l WHERE l.batch_id = b.id

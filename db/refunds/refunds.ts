@@ -11,7 +11,7 @@ import {
 import { type Queryable } from '../pricing/pricing';
 import { announceRecord, moveRecord, pageOfRecords, type Patch } from '../records';
 import { requestSignal } from '../temporal/temporal-requests';
-import { isHeldSql } from '../txmanager/intents';
+import { isDelayedSql } from '../txmanager/intents';
 import { type RefundBy } from '../../domain/refunds/refund';
 import { workflowIds } from '../../domain/workflow-ids';
 
@@ -112,8 +112,8 @@ const shown = `refund.*, (SELECT i.waits_for FROM intent i
 export type RefundFilter = Readonly<{
   paymentId?: string;
   status?: RefundStatus;
-  /** Only those that are held before they are signed. */
-  isHeld?: boolean;
+  /** Only those that are delayed before they are signed. */
+  isDelayed?: boolean;
   currency?: string;
   dateFrom?: Date;
   dateTo?: Date;
@@ -129,7 +129,7 @@ export async function listRefunds(
   const where = `merchant_id = $1 AND ($2::text IS NULL OR payment_id = $2) AND ($3::text IS NULL OR status = $3)
     AND ($4::text IS NULL OR currency = $4) AND ($5::timestamptz IS NULL OR created_at >= $5)
       AND ($6::timestamptz IS NULL OR created_at < $6)
-    ${filter.isHeld ? `AND status = 'pending' AND ${isHeldSql('refund', 'refund.id')}` : ''}`;
+    ${filter.isDelayed ? `AND status = 'pending' AND ${isDelayedSql('refund', 'refund.id')}` : ''}`;
   const values = [
     merchantId,
     filter.paymentId,

@@ -4,7 +4,7 @@ import { assetOf } from '../../domain/chains/assets';
 import { faultOfTag, isCarried } from '../../domain/chains/tags';
 import { DomainError } from '../../domain/errors';
 import { kinds } from '../../domain/txmanager/kinds';
-import { heldCauses, type WaitCause } from '../../domain/txmanager/waits';
+import { delayCauses, type WaitCause } from '../../domain/txmanager/waits';
 import { type IntentOwner } from '../../domain/workflow-ids';
 import type { RowOf } from '../entity';
 import type { intentEntity, attemptEntity, attemptAccountEntity } from './entities';
@@ -78,10 +78,11 @@ export async function lockIntent(tx: EntityManager, id: string): Promise<IntentR
   return row;
 }
 
-/** SQL: whether money that this owner sends is held before it is signed. `ownerId`: the SQL of its id. */
-export const isHeldSql = (ownerKind: 'withdrawal' | 'payout-batch' | 'refund', ownerId: string): string =>
-  `EXISTS (SELECT FROM intent held WHERE held.owner_kind = '${ownerKind}' AND held.owner_id = ${ownerId}
-      AND held.status = 'planned' AND held.waits_for = ANY('{${heldCauses.join()}}'))`;
+/** SQL: whether money that this owner sends waits for a limit, a pause, a stop or a check before it is signed.
+ *  `ownerId`: the SQL of its id. */
+export const isDelayedSql = (ownerKind: 'withdrawal' | 'payout-batch' | 'refund', ownerId: string): string =>
+  `EXISTS (SELECT FROM intent delayed WHERE delayed.owner_kind = '${ownerKind}' AND delayed.owner_id = ${ownerId}
+      AND delayed.status = 'planned' AND delayed.waits_for = ANY('{${delayCauses.join()}}'))`;
 
 /** Keeps why nothing was signed for an intent, as its merchant is told. */
 export const noteWait = (db: Queryable, id: string, cause: WaitCause): Promise<unknown> =>

@@ -12,7 +12,7 @@ import { databaseNow } from '../payments/payments';
 import { type Queryable } from '../pricing/pricing';
 import { announceRecord, moveRecord, pageOfRecords, type Patch } from '../records';
 import { requestSignal } from '../temporal/temporal-requests';
-import { isHeldSql } from '../txmanager/intents';
+import { isDelayedSql } from '../txmanager/intents';
 import { isListed } from '../wallets/whitelist';
 import { workflowIds } from '../../domain/workflow-ids';
 
@@ -94,8 +94,8 @@ export type Changed = Readonly<{ row: ShownWithdrawal; replayed: boolean }>;
 
 export type WithdrawalFilter = Readonly<{
   status?: WithdrawalStatus;
-  /** Only those that are held before they are signed. */
-  isHeld?: boolean;
+  /** Only those that are delayed before they are signed. */
+  isDelayed?: boolean;
   currency?: string;
   dateFrom?: Date;
   dateTo?: Date;
@@ -110,7 +110,7 @@ export async function listWithdrawals(
 ): Promise<{ items: ShownWithdrawal[]; total: number }> {
   const where = `merchant_id = $1 AND ($2::text IS NULL OR status = $2) AND ($3::text IS NULL OR currency = $3)
     AND ($4::timestamptz IS NULL OR created_at >= $4) AND ($5::timestamptz IS NULL OR created_at < $5)
-    ${filter.isHeld ? `AND status = 'pending' AND ${isHeldSql('withdrawal', 'w.id')}` : ''}`;
+    ${filter.isDelayed ? `AND status = 'pending' AND ${isDelayedSql('withdrawal', 'w.id')}` : ''}`;
   const values = [merchantId, filter.status, filter.currency?.toUpperCase(), filter.dateFrom, filter.dateTo];
   return pageOfRecords(db, { select: shown, from: 'withdrawal w', where }, values, page);
 }

@@ -2,8 +2,8 @@
  *  or of what operators look into. */
 export type WaitCause = 'limit' | 'paused' | 'held' | 'funds' | 'network' | 'checked';
 
-/** Causes that money is held for; the others pass by themselves within a short time. */
-export const heldCauses = ['limit', 'paused', 'held', 'checked'] as const satisfies readonly WaitCause[];
+/** Causes that delay money; the wire calls it held. The others pass by themselves within a short time. */
+export const delayCauses = ['limit', 'paused', 'held', 'checked'] as const satisfies readonly WaitCause[];
 
 export const waitMessages: Readonly<Record<WaitCause, string>> = {
   limit: 'It waits: what may be sent within 24 hours is used up. It is sent by itself when there is room.',

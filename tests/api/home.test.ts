@@ -1,6 +1,6 @@
 import { usedOf } from '../../db/limits/outbound';
 import { newId } from '../../domain/ids';
-import { heldCauses, waitMessages } from '../../domain/txmanager/waits';
+import { delayCauses, waitMessages } from '../../domain/txmanager/waits';
 import { manyPayments } from '../many-payments';
 import { buffersRead } from '../db/plans';
 import { unguarded } from '../unguarded';
@@ -264,7 +264,7 @@ describe('Home: money that is held', () => {
       expect(held.body.data.items).toHaveLength(4);
       if (path !== '/api/v1/mass-payouts')
         expect(new Set(held.body.data.items.map((one: Record<string, string>) => one['merchantMessage']))).toEqual(
-          new Set(heldCauses.map((cause) => waitMessages[cause])),
+          new Set(delayCauses.map((cause) => waitMessages[cause])),
         );
       expect((await get(shop, `${path}?held=`)).body.data.total).toBe(7);
       expect((await get(shop, `${path}?held=1&dateTo=2020-01-01`)).body.data.total).toBe(0);

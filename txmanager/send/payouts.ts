@@ -8,7 +8,7 @@ import { sendIntent } from './send';
 import { blockMsOf, lookAtOnce, type Sender } from './sender';
 import { transactionIds } from './sent-line';
 import { hasMovedOn, openBefore, patienceMs, type Stuck } from './stuck';
-import { withheld } from './withheld';
+import { barred } from './barred';
 
 /** For so many blocks a node that took a transaction is believed to have it, as long as it counts its nonce. */
 const youngBlocks = 4;
@@ -107,8 +107,8 @@ async function sendTogether(
   inOrder: readonly AttemptRow[],
 ): Promise<{ taken: AttemptRow[]; left: AttemptRow[] }> {
   if (!inOrder.length) return { taken: [], left: [] };
-  const held = await withheld(sender, inOrder);
-  const free = inOrder.filter((attempt) => !held.has(attempt.id));
+  const bars = await barred(sender, inOrder);
+  const free = inOrder.filter((attempt) => !bars.has(attempt.id));
   await failPoint('leg.afterStore');
   const answers = await inParallel(free, payoutWindow, (attempt) => sender.adapter.broadcast(attempt.raw));
   await failPoint('leg.afterSend');

@@ -9,7 +9,7 @@ import { resolveConflict } from './conflict';
 import { blockMsOf, type Sender } from './sender';
 import { transactionIds } from './sent-line';
 import { hasMovedOn, openBefore, patienceMs } from './stuck';
-import { leaving, withheld } from './withheld';
+import { leaving, barred } from './barred';
 import { openIncident } from '../../db/incidents';
 
 /** What an intent waits for. `stuck`: its price no longer gets it mined, or it is to move something else, and no
@@ -61,9 +61,9 @@ export async function sendIntent(sender: Sender, intentId: string): Promise<Sent
   if (missing === 'some') return stuck(newest, 'some of its deposits are not in the chain now');
   if (newest.n <= intent.void_through) return stuck(newest, 'it was signed for other deposits');
   const isNew = newest.status === 'stored' && leaving.includes(intent.kind);
-  const hold = isNew ? (await withheld(sender, [newest])).get(newest.id) : undefined;
-  if (hold?.isForeign) return answer(await resolveConflict(sender, intent, newest, hold.reason), hold.reason);
-  if (hold) return answer('waiting', hold.reason);
+  const bar = isNew ? (await barred(sender, [newest])).get(newest.id) : undefined;
+  if (bar?.isForeign) return answer(await resolveConflict(sender, intent, newest, bar.reason), bar.reason);
+  if (bar) return answer('waiting', bar.reason);
   await failPoint(`${intent.kind}.afterStore`);
   const said = await adapter.broadcast(newest.raw);
   await failPoint(`${intent.kind}.afterSend`);

@@ -9,7 +9,7 @@ import { walletPlace } from './wallets';
 
 /** Whether the amount is guaranteed still: where it is not, nothing may lead to paying it. Contract: 2.2,
  *  quoteExpiresAt. */
-export const isPriceHeld = ({ quoteExpiresAt, serverTime }: InvoiceView): boolean =>
+export const isPriceGuaranteed = ({ quoteExpiresAt, serverTime }: InvoiceView): boolean =>
   quoteExpiresAt === null || quoteExpiresAt > serverTime;
 /** Whether the time to pay is over, though nobody has ended the invoice yet. */
 export const isTimeOver = ({ expiresAt, serverTime }: InvoiceView): boolean =>

@@ -6,7 +6,7 @@ import { choiceForms, type Choice } from './choices';
 import { assetName, networkName } from './formats';
 import { html, ltr, type Html } from './html';
 import type { Page } from './page';
-import { isPriceHeld, isTimeOver, payment, priceOver, sendText } from './pay';
+import { isPriceGuaranteed, isTimeOver, payment, priceOver, sendText } from './pay';
 import { linkForm, payerPart } from './payer';
 import { receipt, receiptLinks, receiptMailForm } from './receipt';
 import { confirmationsText, details, figures, progress, received, row, summary } from './summary';
@@ -78,7 +78,7 @@ export function invoicePage(
 }
 
 const isPayable = (invoice: InvoiceView, state: Shown): boolean =>
-  (state === 'WAITING' || state === 'PARTIALLY_PAID') && isPriceHeld(invoice);
+  (state === 'WAITING' || state === 'PARTIALLY_PAID') && isPriceGuaranteed(invoice);
 
 const refusal = (t: Texts, refused: Refused, invoice: InvoiceView): string =>
   refused === 'email'
@@ -113,7 +113,7 @@ function announcement(t: Texts, invoice: InvoiceView, state: Shown): string {
   if (state === 'CONFIRMING')
     return `${title}. ${confirmationsText(t, invoice.confirmations, invoice.requiredConfirmations ?? 0)}`;
   if (state !== 'WAITING') return title;
-  return `${title}. ${isPriceHeld(invoice) ? sendText(t, invoice) : t.quoteOver}`;
+  return `${title}. ${isPriceGuaranteed(invoice) ? sendText(t, invoice) : t.quoteOver}`;
 }
 
 function heading({ status }: InvoiceView, state: Shown, title: string): Html {
@@ -136,7 +136,7 @@ function content(t: Texts, invoice: InvoiceView, state: Shown, choices: readonly
       return html`<p>${t.choose}</p>
         ${choiceForms(t, invoice, choices ?? [])} ${cancelLink(t, invoice)}`;
     case 'WAITING':
-      return html`${isPriceHeld(invoice) ? payment(t, invoice) : priceOver(t, invoice)}
+      return html`${isPriceGuaranteed(invoice) ? payment(t, invoice) : priceOver(t, invoice)}
         <nav class="other">
           ${
             choices &&
@@ -148,7 +148,7 @@ function content(t: Texts, invoice: InvoiceView, state: Shown, choices: readonly
           ${cancelLink(t, invoice)}
         </nav>`;
     case 'PARTIALLY_PAID':
-      return isPriceHeld(invoice)
+      return isPriceGuaranteed(invoice)
         ? html`${figures(t, invoice, true)} ${payment(t, invoice)}`
         : html`${received(t, invoice)} ${priceOver(t, invoice)}`;
     case 'TIME_OVER':

@@ -6,7 +6,7 @@ import { payoutWindow } from '../../domain/payouts/payout';
 import { lookAtOnce, type Sender } from './sender';
 
 /** `isForeign`: not ours to decide; the wallet is looked into and frozen. */
-type Withheld = Readonly<{ reason: string; isForeign: boolean }>;
+type Bar = Readonly<{ reason: string; isForeign: boolean }>;
 
 /** Kinds of intents whose money leaves, which a second transaction would send twice. */
 export const leaving = leavingKinds();
@@ -17,10 +17,7 @@ const currentSeconds = 60;
 /** Why bytes of money that leaves, which no node was ever given, must not go now, by their attempt. A database that
  *  was restored from an old backup does not know what it has sent since, and would have it sent again: where the
  *  chain knows more of a wallet than the rows do, or the rows may be behind the chain, nothing new goes. */
-export async function withheld(
-  sender: Sender,
-  attempts: readonly AttemptRow[],
-): Promise<ReadonlyMap<string, Withheld>> {
+export async function barred(sender: Sender, attempts: readonly AttemptRow[]): Promise<ReadonlyMap<string, Bar>> {
   const { db, adapter } = sender;
   const wallets = new Set(
     attempts.filter((one) => one.status === 'stored' && one.nonce !== null).map((one) => one.from_address),
@@ -42,13 +39,13 @@ export async function withheld(
     [attempts.map((one) => one.id), leaving, everyCurrency, currentSeconds],
   ) as Promise<Array<{ id: string; from: string; frozen: string | null; is_current: boolean }>>;
   const [fresh] = await Promise.all([asked, looks]);
-  const held = new Map<string, Withheld>();
+  const bars = new Map<string, Bar>();
   for (const { id, from, frozen, is_current } of fresh) {
     const reason = is_current ? frozen : `${adapter.network} is not followed up to now`;
-    if (foreign.has(from)) held.set(id, { reason: 'the chain has a nonce of its wallet', isForeign: true });
-    else if (reason !== null) held.set(id, { reason, isForeign: false });
+    if (foreign.has(from)) bars.set(id, { reason: 'the chain has a nonce of its wallet', isForeign: true });
+    else if (reason !== null) bars.set(id, { reason, isForeign: false });
   }
-  return held;
+  return bars;
 }
 
 /** Is there a nonce of this wallet that the node has a transaction for, and none of ours? Only where nothing of
