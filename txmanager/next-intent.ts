@@ -5,7 +5,7 @@ import { isTopUp } from '../domain/txmanager/kinds';
 import type { IntentOwner } from '../domain/workflow-ids';
 import { kindOf } from './kinds';
 
-/** An intent that its workflow carries next. */
+/** An intent that its workflow processes next. */
 export type OpenIntent = Readonly<{ id: string; network: NetworkId; kind: string; summary: string }>;
 /** What comes next: an intent, a pause because nothing can be planned now, or nothing more. */
 export type NextIntent = OpenIntent | Readonly<{ lookAgainInMs: number; reason: string }> | null;

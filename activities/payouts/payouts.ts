@@ -16,7 +16,7 @@ export type PayoutStep = Readonly<{
   summary: string;
 }>;
 
-/** Carries a batch from step to step. */
+/** Processes a batch, step by step. */
 export const payoutActivities = ({ db, nodes }: GasDeps) => ({
   /** Books what has ended, gives back what can no longer be paid, and plans what can be. null once all of it has ended.
    *  Safe to repeat. */

@@ -53,7 +53,7 @@ const openRows = (): readonly OpenRows[] => [
   },
 ];
 
-/** Types of workflows that carry rows. */
+/** Types of workflows that process rows. */
 const rowWorkflows = (Object.keys(workflowIds) as Array<keyof typeof workflowIds>).filter(
   (name) => typeof workflowIds[name] === 'function' && !['chain', 'mail', 'askedScreening'].includes(name),
 );

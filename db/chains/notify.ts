@@ -42,7 +42,7 @@ export async function tellSenders(
     await requestSignal(tx, { ...ownerWorkflow(owner), args: [owner.id], signal: 'updated', attributes: {} });
 }
 
-/** Tells those mass payouts alone: many are sent one after the other, and there is room for more. Whoever carries a
+/** Tells those mass payouts alone: many are sent one after the other, and there is room for more. A workflow of a
  *  single intent looks by itself, and a signal would only lengthen its history. */
 export const tellPayouts = (tx: EntityManager, intentIds: readonly string[]): Promise<void> =>
   tellSenders(tx, intentIds, 'payout-batch');

@@ -123,7 +123,7 @@ async function ended(intentId: string): Promise<void> {
   await db.query(`UPDATE intent SET status = 'final', booked = true WHERE id = $1`, [intentId]);
 }
 /** An hour and ten blocks without it: as its workflow would, looks, and asks for another attempt where it is stuck. */
-async function carry(network: 'bitcoin' | 'ethereum', intentId: string): Promise<string> {
+async function runIntent(network: 'bitcoin' | 'ethereum', intentId: string): Promise<string> {
   const { state } = await sendIntent(sender(network), intentId);
   await later();
   if (state === 'stuck') await signer.signBump(intentId, (await attempts(intentId)).length);
@@ -170,8 +170,8 @@ it('A1: a withdrawal behind a capped transfer is never bumped; in its turn it is
   const { token, ether } = await blocked();
   const first = await highest(ether);
   for (let n = 0; n < 40; n += 1) {
-    expect(await carry('ethereum', ether)).toBe('waiting');
-    expect(await carry('ethereum', token)).toBe('stuck');
+    expect(await runIntent('ethereum', ether)).toBe('waiting');
+    expect(await runIntent('ethereum', token)).toBe('stuck');
   }
   expect(await highest(ether)).toBe(first);
   expect(await attempts(ether)).toHaveLength(1);
@@ -198,7 +198,7 @@ it('A1: a withdrawal behind a capped transfer is never bumped; in its turn it is
   ]);
 
   await ended(token);
-  for (let n = 0; n < 40; n += 1) await carry('ethereum', ether);
+  for (let n = 0; n < 40; n += 1) await runIntent('ethereum', ether);
   const { cap, budget } = await limits(ether);
   expect(await highest(ether)).toBeGreaterThan(first);
   expect((await highest(ether)) * 9n).toBeGreaterThan(cap * 8n);
@@ -214,7 +214,7 @@ it('A1: a withdrawal behind a capped transfer is never bumped; in its turn it is
   await db.query('UPDATE intent SET max_unit_price = max_unit_price * 2, fee_budget = fee_budget * 2 WHERE id = $1', [
     ether,
   ]);
-  await carry('ethereum', ether);
+  await runIntent('ethereum', ether);
   expect(await highest(ether)).toBeGreaterThan(cap);
   await treasuryMaintenanceActivities({ db, config: parseConfig({}) }).maintainTreasury();
   expect((await caps()).map(({ open }) => open)).toEqual([false, false]);
@@ -225,7 +225,7 @@ it('A1: waits at its cap where prices are far above it before anything is signed
   await rise('ethereum', 100_000n * gwei);
   expect(await signer.signOnce(intents[0]!)).toEqual({ state: 'stored' });
   expect(await highest(intents[0]!)).toBe((await limits(intents[0]!)).cap);
-  for (let n = 0; n < 5; n += 1) await carry('ethereum', intents[0]!);
+  for (let n = 0; n < 5; n += 1) await runIntent('ethereum', intents[0]!);
   expect(await attempts(intents[0]!)).toHaveLength(1);
   expect(await caps()).toHaveLength(1);
   expect(await db.query('SELECT status FROM withdrawal')).toEqual([{ status: 'broadcast' }]);
@@ -238,7 +238,7 @@ it.each([
   const [id] = (await withdrawal(currency, amount)).intents;
   expect(await signer.signOnce(id!)).toEqual({ state: 'stored' });
   const { cap, budget } = await limits(id!);
-  for (let n = 0; n < 60; n += 1) await carry(network, id!);
+  for (let n = 0; n < 60; n += 1) await runIntent(network, id!);
   expect(await highest(id!)).toBeLessThanOrEqual(cap);
   expect((await highest(id!)) * 9n).toBeGreaterThan(cap * 8n);
   for (const one of await attempts(id!)) expect(BigInt(one.max_fee_units)).toBeLessThanOrEqual(budget);
@@ -257,7 +257,7 @@ it.each(['ETH', 'BTC'])('A1: nothing is signed above a budget: %s', async (curre
   expect(await signer.signOnce(id!)).toEqual({ state: 'stored' });
   const [{ max_fee_units: paid }] = (await attempts(id!)) as [Attempt];
   await db.query('UPDATE intent SET fee_budget = $2 WHERE id = $1', [id, paid]);
-  for (let n = 0; n < 3; n += 1) await carry(network, id!);
+  for (let n = 0; n < 3; n += 1) await runIntent(network, id!);
   expect(await attempts(id!)).toHaveLength(1);
 });
 
@@ -323,10 +323,10 @@ it('A1: waits for a batch too, whose delegations use the nonces of other wallets
   await signer.signOnce(ether!);
   await sendIntent(sender('ethereum'), ether!);
   await later();
-  expect(await carry('ethereum', ether!)).toBe('waiting');
+  expect(await runIntent('ethereum', ether!)).toBe('waiting');
   expect(await signer.signBump(ether!, 1)).toMatchObject({ reason: 'nonce 0 of its wallet is in no block yet' });
   await ended(batch!);
   await later();
-  expect(await carry('ethereum', ether!)).toBe('stuck');
+  expect(await runIntent('ethereum', ether!)).toBe('stuck');
   expect(await attempts(ether!)).toHaveLength(2);
 });

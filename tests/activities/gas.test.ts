@@ -179,7 +179,7 @@ const balance = async (kind: string, asset = 'ETH'): Promise<string> =>
 
 type Receipt = { status: string; gasUsed: string; effectiveGasPrice: string; blockHash: string; blockNumber: string };
 /** Signs an intent, sends it, and books what the chain made of it. */
-async function carry(intentId: string): Promise<Receipt> {
+async function runIntent(intentId: string): Promise<Receipt> {
   expect(await signer.signOnce(intentId)).toEqual({ state: 'stored' });
   const [{ raw, tx_id: txId }] = (await db.query('SELECT raw, tx_id FROM attempt WHERE intent_id = $1', [
     intentId,
@@ -203,14 +203,14 @@ async function carry(intentId: string): Promise<Receipt> {
   await finish(intentId);
   return receipt;
 }
-/** Carries a withdrawal to its end; what was mined for it. */
-async function carried(id: string): Promise<Receipt[]> {
+/** Runs a withdrawal to its end; what was mined for it. */
+async function runToEnd(id: string): Promise<Receipt[]> {
   const receipts: Receipt[] = [];
   for (;;) {
     const next = await withdrawals.nextWithdrawalIntent(id);
     if (!next) return receipts;
     if ('lookAgainInMs' in next) throw new Error(next.reason);
-    receipts.push(await carry(next.id));
+    receipts.push(await runIntent(next.id));
   }
 }
 
@@ -247,10 +247,10 @@ describe('A3: gas is estimated against the node', () => {
     const moves = treasuryActivities({ db, nodes: [adapter] });
     const gas = await moves.nextConsolidation(ref);
     expect(gas).toMatchObject({ kind: 'gas' });
-    expect(await carry((gas as { id: string }).id)).toMatchObject({ status: '0x1' });
+    expect(await runIntent((gas as { id: string }).id)).toMatchObject({ status: '0x1' });
     const move = await moves.nextConsolidation(ref);
     expect(move).toMatchObject({ kind: 'consolidate' });
-    const receipt = await carry((move as { id: string }).id);
+    const receipt = await runIntent((move as { id: string }).id);
     expect(receipt.status).toBe('0x1');
     // What it brought pays for the transfer at its highest price, and no more.
     const [brought] = (await db.query(
@@ -272,11 +272,11 @@ describe('A3: gas is estimated against the node', () => {
     const { id } = await next();
     // A delegation between the estimate and the block: what was enough is not any more.
     await db.query('UPDATE intent SET gas_limit = 21000 WHERE id = $1', [id]);
-    expect((await carry(id)).status).toBe('0x0');
+    expect((await runIntent(id)).status).toBe('0x0');
     const again = await next();
     expect(again.id).not.toBe(id);
-    expect((await carry(again.id)).status).toBe('0x1');
-    expect((await carry((await next()).id)).status).toBe('0x1');
+    expect((await runIntent(again.id)).status).toBe('0x1');
+    expect((await runIntent((await next()).id)).status).toBe('0x1');
   });
 
   it('nothing is signed without an estimate, and nothing above the ceiling', async () => {
@@ -287,7 +287,7 @@ describe('A3: gas is estimated against the node', () => {
     await db.query('UPDATE intent SET gas_limit = $2 WHERE id = $1', [next.id, (gasCeiling('ETH') + 1n).toString()]);
     await expect(signer.signOnce(next.id)).rejects.toMatchObject({ code: 'INTENT_MISMATCH' });
     await db.query('UPDATE intent SET gas_limit = NULL WHERE id = $1', [next.id]);
-    expect(await carried(id)).toMatchObject([{ status: '0x1', gasUsed: '0x5208' }]);
+    expect(await runToEnd(id)).toMatchObject([{ status: '0x1', gasUsed: '0x5208' }]);
   });
 });
 
@@ -304,11 +304,11 @@ describe('A4: what would be reverted is not sent, and who has it sent in vain pa
   it('a contract that stores what it is paid gets ETH, and tokens', async () => {
     const address = await stranger(storing);
     const id = await asked('ETH', '0.5', address);
-    expect((await carried(id)).map(({ status }) => status)).toEqual(['0x1']);
+    expect((await runToEnd(id)).map(({ status }) => status)).toEqual(['0x1']);
     expect(await read(id)).toMatchObject({ status: 'completed' });
     expect(BigInt(await rpc<string>('eth_getStorageAt', [address, '0x0', 'latest']))).toBe(ether / 2n);
     const tokenId = await asked('USDT_ERC20', '12', address);
-    expect((await carried(tokenId)).map(({ status }) => status)).toEqual(['0x1', '0x1']);
+    expect((await runToEnd(tokenId)).map(({ status }) => status)).toEqual(['0x1', '0x1']);
     expect(await adapter.holding(address, 'USDT_ERC20', (await adapter.head()).height)).toBe(12_000_000n);
   });
 
@@ -366,7 +366,7 @@ describe('A4: what would be reverted is not sent, and who has it sent in vain pa
     for (;;) {
       const next = await sweeps.nextIntent(id);
       if (!next) break;
-      expect((await carry((next as { id: string }).id)).status).toBe('0x1');
+      expect((await runIntent((next as { id: string }).id)).status).toBe('0x1');
     }
     // Less 0.4 % and the network fee.
     expect(BigInt(await rpc<string>('eth_getStorageAt', [address, '0x0', 'latest']))).toBe(995_916n * 10n ** 12n);
@@ -390,7 +390,7 @@ describe('A4: what would be reverted is not sent, and who has it sent in vain pa
     const held = await balance('reserved');
     const id = await asked('ETH', '0.5', await stranger(cheating));
     const next = (await withdrawals.nextWithdrawalIntent(id)) as { id: string };
-    const receipt = await carry(next.id);
+    const receipt = await runIntent(next.id);
     expect(receipt.status).toBe('0x0');
     const fee = BigInt(receipt.gasUsed) * BigInt(receipt.effectiveGasPrice);
     const units = (text: string): bigint =>
@@ -439,7 +439,7 @@ describe('A4: the charge follows the estimate', () => {
     ] as const) {
       const before = await balance('available');
       const id = await asked('ETH', '0.5', await stranger(code));
-      const [receipt] = await carried(id);
+      const [receipt] = await runToEnd(id);
       const { status, gross_amount, network_fee } = await read(id);
       expect(status).toBe('completed');
       const more = unitsOf(before) - unitsOf(await balance('available')) - unitsOf(gross_amount);
@@ -520,7 +520,7 @@ describe('A4: a refund', () => {
     const [before, held] = [await balance('available'), await balance('reserved')];
     const id = await refund(await stranger(cheating));
     const next = (await refundActivities({ db, nodes: [adapter] }).nextRefundIntent(id)) as { id: string };
-    const receipt = await carry(next.id);
+    const receipt = await runIntent(next.id);
     expect(receipt.status).toBe('0x0');
     expect(await stateOf(id)).toEqual({
       status: 'failed',
@@ -584,7 +584,7 @@ describe('A3: a batch of tokens that was reverted', () => {
     // The token refuses everything for the time of one block.
     const code = await rpc<string>('eth_getCode', [tokens.USDT_ERC20, 'latest']);
     await rpc('anvil_setCode', [tokens.USDT_ERC20, reverting]);
-    expect((await carry(next.id)).status).toBe('0x0');
+    expect((await runIntent(next.id)).status).toBe('0x0');
     await rpc('anvil_setCode', [tokens.USDT_ERC20, code]);
     expect(await sweeps.nextBatchIntent(batch.id)).toBeNull();
     expect(await rpc<string>('eth_getCode', [addressOf('deposit', invoices), 'latest'])).toMatch(/^0xef0100/);
@@ -598,7 +598,7 @@ describe('A3: a batch of tokens that was reverted', () => {
         if (!intent) break;
         if ('lookAgainInMs' in intent) throw new Error(intent.reason);
         kinds.push(intent.kind);
-        expect((await carry(intent.id)).status).toBe('0x1');
+        expect((await runIntent(intent.id)).status).toBe('0x1');
       }
       expect(kinds).toEqual(['gas', 'sweep']);
     }

@@ -288,7 +288,7 @@ export const consolidations = (): Promise<Move[]> =>
       WHERE kind = 'consolidate' ORDER BY id`,
   );
 /** Every intent of a move, to its end. */
-export async function carried(ref: string): Promise<void> {
+export async function runToEnd(ref: string): Promise<void> {
   for (;;) {
     const open = (await moves.nextConsolidation(ref)) as Next | null;
     if (!open) return;

@@ -8,7 +8,7 @@ import {
   adapter,
   addressOf,
   calm,
-  carried,
+  runToEnd,
   codec,
   consolidations,
   db,
@@ -277,7 +277,7 @@ describe('A2: the float of the lanes', () => {
     const [move, ...others] = await consolidations();
     expect([move!.from_address, move!.to, others]).toEqual([lane(0), lane(1), []]);
     expect(BigInt(move!.units) > 49n * ether && BigInt(move!.units) <= 50n * ether).toBe(true);
-    await carried(move!.owner_id);
+    await runToEnd(move!.owner_id);
     await maintain();
     expect(await consolidations()).toHaveLength(1);
     for (const index of [0, 1]) expect((await freeAt(index)) > 49n * ether).toBe(true);
@@ -292,7 +292,7 @@ describe('A2: the float of the lanes', () => {
     await maintain();
     const [move] = await consolidations();
     expect(move).toMatchObject({ from_address: lane(0), to: lane(1), units: '2510000000' });
-    await carried(move!.owner_id);
+    await runToEnd(move!.owner_id);
     expect(await freeAt(1, 'USDT_ERC20')).toBe(2_510_000_000n);
   });
 
@@ -320,7 +320,7 @@ describe('A2: the float of the lanes', () => {
     // While it waits, nothing is spread again.
     await maintain();
     expect(await consolidations()).toHaveLength(1);
-    await carried(move!.owner_id);
+    await runToEnd(move!.owner_id);
     const paid = await sent(id);
     await mine(1);
     expect([paid.from, await ended(paid.intentId)]).toEqual([lane(0), true]);
@@ -370,15 +370,15 @@ describe('A2: a payment is signed from one lane', () => {
         await new Promise((resolve) => setTimeout(resolve, 15));
       }
     };
-    const carry = async (id: string): Promise<void> => {
+    const runIntent = async (id: string): Promise<void> => {
       for (let n = 0; n < 6; n += 1) {
         const open = await patiently(() => next(id));
         if (open.id) await patiently(() => signer.signOnce(open.id)).catch((error: unknown) => isFrozen(error));
       }
     };
-    await Promise.all([turns(), ...ids.flatMap((id) => [carry(id), carry(id)])]);
+    await Promise.all([turns(), ...ids.flatMap((id) => [runIntent(id), runIntent(id)])]);
     await db.query('UPDATE wallet_sequence SET frozen_reason = NULL, frozen_at = NULL');
-    for (const id of ids) await carry(id);
+    for (const id of ids) await runIntent(id);
     const attempts = (await db.query(
       `SELECT i.ref, count(DISTINCT i.id)::int AS intents, count(*)::int AS n,
               count(DISTINCT a.from_address)::int AS wallets, bool_and(a.from_address = i.from_address) AS same
@@ -427,10 +427,10 @@ describe('A2: another number of lanes', () => {
     await maintain();
     const [move] = await consolidations();
     expect(move!.from_address).toBe(lane(0));
-    await carried(move!.owner_id);
+    await runToEnd(move!.owner_id);
     await maintain();
     const [, second] = await consolidations();
-    await carried(second!.owner_id);
+    await runToEnd(second!.owner_id);
     for (const index of [0, 1, 2]) expect((await freeAt(index)) > 32n * ether).toBe(true);
     expect(await balances()).toEqual(before);
   });
@@ -470,7 +470,7 @@ describe('A2: another number of lanes', () => {
     expect(others).toEqual([]);
     await mine(1);
     expect(await ended(open.intentId)).toBe(true);
-    for (const move of [first, second]) await carried(move!.owner_id);
+    for (const move of [first, second]) await runToEnd(move!.owner_id);
     expect((await freeAt(0)) > 230n * ether).toBe(true);
     expect(await freeAt(0, 'USDT_ERC20')).toBe(90_000_000n);
     expect(await freeAt(1, 'USDT_ERC20')).toBe(0n);

@@ -31,8 +31,8 @@ import type { Approver } from '../../commands/access/second-person';
 import { anApprover } from '../approver';
 import { estimating, nodes } from './nodes';
 
-/** How a mass payout is carried: what is planned, signed, sent and booked, and what happens to what cannot be paid. The
- *  node is played. */
+/** How a mass payout is processed: what is planned, signed, sent and booked, and what happens to what cannot be paid.
+ *  The node is played. */
 
 const seed = Buffer.alloc(64, 7);
 const { chain } = parseConfig({ BTC_NETWORK: 'regtest', ETH_CHAIN_ID: '31337' });
@@ -51,7 +51,7 @@ let database: Awaited<ReturnType<typeof freshDatabase>>;
 let db: DataSource;
 let merchantId: string;
 let signer: ReturnType<typeof signingActivities>;
-let carrier: ReturnType<typeof payoutActivities>;
+let activities: ReturnType<typeof payoutActivities>;
 /** What the node was sent, and what it says. */
 const sent: string[] = [];
 const known = new Set<string>();
@@ -81,7 +81,7 @@ beforeAll(async () => {
   // Payouts here are larger than what new destinations get in a day: tests/activities/new-destinations.test.ts.
   const newDestinations = { coolingOffHours: 0, dailyCaps: {} };
   signer = estimating(db, signingActivities({ db, codecs, seed, newDestinations }));
-  carrier = payoutActivities({ db, nodes });
+  activities = payoutActivities({ db, nodes });
   for (const network of ['bitcoin', 'ethereum'] as const)
     await db.query(
       `INSERT INTO address (network, address, role, key_index) VALUES ($1, $2, 'treasury', 0), ($1, $3, 'gas', 0)`,
@@ -191,7 +191,7 @@ const mine = async (id: string, success = true): Promise<void> => {
 };
 /** Until nothing more happens without a block. */
 async function round(id: string): Promise<void> {
-  const step = await carrier.payoutStep(id);
+  const step = await activities.payoutStep(id);
   if (!step) return;
   if (step.sign) await signer.signPayouts(id);
   for (const network of step.networks) await sender(network).sendPayouts(id);
@@ -221,8 +221,8 @@ it('pays coins in one transaction, ether one by one, and tokens once their gas i
   await round(id);
   expect(await statuses(id)).toEqual(['completed', 'completed', 'broadcast', 'completed', 'broadcast']);
   await mine(id);
-  expect(await carrier.payoutStep(id)).toBeNull();
-  expect(await carrier.payoutStep(id)).toBeNull();
+  expect(await activities.payoutStep(id)).toBeNull();
+  expect(await activities.payoutStep(id)).toBeNull();
   expect(await batchStatus(id)).toBe('completed');
   const paid = await linesOf(id);
   expect(paid.map((line) => line.status)).toEqual(Array(5).fill('completed'));
@@ -245,7 +245,7 @@ it('pays coins in one transaction, ether one by one, and tokens once their gas i
 
 it('signs and sends each once, however often it is asked', async () => {
   const id = await queued(Array.from({ length: 12 }, (_, index) => ['ETH', '0.01', index] as const));
-  await carrier.payoutStep(id);
+  await activities.payoutStep(id);
   await Promise.all([signer.signPayouts(id), signer.signPayouts(id), signer.signPayouts(id)]);
   const signed = await attempts(id);
   expect(signed).toHaveLength(12);
@@ -260,13 +260,13 @@ it('signs and sends each once, however often it is asked', async () => {
   expect(lines[0]).toMatchObject({ ...line, txId: expect.any(String) as string, workflowId: `payout-batch/${id}` });
   expect(new Set(sent).size).toBe(12);
   await mine(id);
-  await Promise.all([carrier.payoutStep(id), carrier.payoutStep(id)]);
+  await Promise.all([activities.payoutStep(id), activities.payoutStep(id)]);
   expect(await batchStatus(id)).toBe('completed');
 });
 
 it('keeps nothing of what was signed for another nonce, or for what has changed since', async () => {
   const id = await queued([0, 1].map((index) => ['ETH', '0.01', index] as const));
-  await carrier.payoutStep(id);
+  await activities.payoutStep(id);
   const due = await linesOf(id);
   const [{ next_nonce: next }] = await db.query(`SELECT next_nonce FROM wallet_sequence WHERE address = $1`, [
     hot('ethereum'),
@@ -296,7 +296,7 @@ it('keeps nothing of what was signed for another nonce, or for what has changed 
 
 it('signs nothing of what is frozen, nor from a wallet that is', async () => {
   const id = await queued([['ETH', '0.01']]);
-  await carrier.payoutStep(id);
+  await activities.payoutStep(id);
   await freeze(db.manager, 'ETH', 'a test');
   expect(await signer.signPayouts(id)).toEqual({ stored: 0, reason: 'frozen: a test' });
   // 12: its merchant reads that it waits, and not why operators have stopped it.
@@ -309,12 +309,12 @@ it('signs nothing of what is frozen, nor from a wallet that is', async () => {
   await db.query(`UPDATE wallet_sequence SET frozen_reason = NULL WHERE address = $1`, [hot('ethereum')]);
   await round(id);
   await mine(id);
-  expect(await carrier.payoutStep(id)).toBeNull();
+  expect(await activities.payoutStep(id)).toBeNull();
 });
 
 it('sends what the signer stores beside it, and leaves what it does not', async () => {
   const id = await queued(Array.from({ length: 12 }, (_, index) => ['ETH', '0.01', index] as const));
-  await carrier.payoutStep(id);
+  await activities.payoutStep(id);
   sent.length = 0;
   const sending = sender('ethereum').sendPayouts(id, true);
   await new Promise((resolve) => setTimeout(resolve, 100));
@@ -326,15 +326,15 @@ it('sends what the signer stores beside it, and leaves what it does not', async 
   const nonces = sent.map((raw) => codecs.ethereum.decode(raw).nonce);
   expect(nonces).toEqual(nonces.toSorted((a, b) => a! - b!));
   await mine(id);
-  expect(await carrier.payoutStep(id)).toBeNull();
+  expect(await activities.payoutStep(id)).toBeNull();
 
   const other = await queued([['ETH', '0.01']]);
-  await carrier.payoutStep(other);
+  await activities.payoutStep(other);
   expect(await sender('ethereum').sendPayouts(other, true)).toEqual({ stuck: [], isLeft: true });
   await signer.signPayouts(other);
   expect(await sender('ethereum').sendPayouts(other)).toEqual({ stuck: [], isLeft: false });
   await mine(other);
-  expect(await carrier.payoutStep(other)).toBeNull();
+  expect(await activities.payoutStep(other)).toBeNull();
 });
 
 it('keeps for each line what its data cost on another chain, and offers the rest', async () => {
@@ -357,7 +357,7 @@ it('keeps for each line what its data cost on another chain, and offers the rest
   }
   await prices('2000000000', '0');
   await mine(id);
-  expect(await carrier.payoutStep(id)).toBeNull();
+  expect(await activities.payoutStep(id)).toBeNull();
 });
 
 it('keeps no more under way than nodes hold', async () => {
@@ -371,7 +371,7 @@ it('keeps no more under way than nodes hold', async () => {
   await round(id);
   expect([await count('completed'), await count('broadcast')]).toEqual([64, 6]);
   await mine(id);
-  expect(await carrier.payoutStep(id)).toBeNull();
+  expect(await activities.payoutStep(id)).toBeNull();
 });
 
 it('gives back what is reverted, and pays the others', async () => {
@@ -391,7 +391,7 @@ it('gives back what is reverted, and pays the others', async () => {
     [id],
   );
   await mine(id);
-  expect(await carrier.payoutStep(id)).toBeNull();
+  expect(await activities.payoutStep(id)).toBeNull();
   expect(await statuses(id)).toEqual(['failed', 'completed']);
   expect((await linesOf(id))[0]!.merchant_message).toContain('reverted');
   expect([await batchStatus(id), await reserved('ETH')]).toEqual(['partially_completed', '0']);
@@ -427,7 +427,7 @@ describe('a reorganisation takes back what was final', () => {
     )) as [OpenAttempt[], number];
     await db.query(`UPDATE intent SET status = 'mined' WHERE id = $1`, [line.intent_id]);
     await db.transaction((tx) => finalizeAttempts(tx, [{ attempt: attempt!, success, feeUnits: fee }]));
-    expect(await carrier.payoutStep(line.batch_id)).toBeNull();
+    expect(await activities.payoutStep(line.batch_id)).toBeNull();
   }
   /** What the books say of an asset beyond what its transactions explain: the same before and after. */
   const beyond = async (currency: string): Promise<string> => {
@@ -449,7 +449,7 @@ describe('a reorganisation takes back what was final', () => {
     expect(
       (await audit(db, { settleMs: 1 })).filter(({ invariant }) => ['I1', 'I2', 'I3', 'I7', 'I9'].includes(invariant)),
     ).toEqual([]);
-  const isCarried = async (id: string): Promise<boolean> =>
+  const isRequested = async (id: string): Promise<boolean> =>
     (await db.query('SELECT FROM temporal_request WHERE workflow_id = $1', [`payout-batch/${id}`])).length > 0;
   const txIds = async (line: PayoutLineRow): Promise<string[]> =>
     (await db.query('SELECT tx_id FROM attempt WHERE intent_id = $1 ORDER BY n', [line.intent_id])).map(
@@ -475,14 +475,14 @@ describe('a reorganisation takes back what was final', () => {
       expect([await beyond('ETH'), await reserved('ETH')]).toEqual([beyondBefore, before]);
       await clean();
       await takenBack('ethereum');
-      expect([await statuses(id), await batchStatus(id), await isCarried(id)]).toEqual([
+      expect([await statuses(id), await batchStatus(id), await isRequested(id)]).toEqual([
         ['broadcast'],
         'processing',
         true,
       ]);
       expect([await beyond('ETH'), await reserved('ETH')]).toEqual([beyondBefore, '0.01']);
       await clean();
-      expect(await carrier.payoutStep(id)).toMatchObject({ sign: false, networks: ['ethereum'] });
+      expect(await activities.payoutStep(id)).toMatchObject({ sign: false, networks: ['ethereum'] });
     }
     await final(first, {});
     expect((await events(id)).slice(-5)).toEqual([
@@ -611,7 +611,7 @@ describe('a process that dies', () => {
       ['ETH', '0.01'],
       ['ETH', '0.02', 1],
     ]);
-    await carrier.payoutStep(id);
+    await activities.payoutStep(id);
     await arm('sign.beforeCommit');
     await expect(signer.signPayouts(id)).rejects.toThrow('Fail point');
     expect([await attempts(id), await statuses(id)]).toEqual([[], ['pending', 'pending']]);
@@ -620,7 +620,7 @@ describe('a process that dies', () => {
     expect((await attempts(id)).map((one) => one.nonce)).toEqual([next, next + 1]);
     await round(id);
     await mine(id);
-    expect(await carrier.payoutStep(id)).toBeNull();
+    expect(await activities.payoutStep(id)).toBeNull();
   });
 
   it('before what is mined is booked: it is booked once', async () => {
@@ -628,9 +628,9 @@ describe('a process that dies', () => {
     await round(id);
     await mine(id);
     await arm('payout.beforeBooked');
-    await expect(carrier.payoutStep(id)).rejects.toThrow('Fail point');
+    await expect(activities.payoutStep(id)).rejects.toThrow('Fail point');
     expect([await statuses(id), await reserved('ETH')]).toEqual([['broadcast'], '0.01']);
-    await Promise.all([carrier.payoutStep(id), carrier.payoutStep(id)]);
+    await Promise.all([activities.payoutStep(id), activities.payoutStep(id)]);
     expect([await statuses(id), await reserved('ETH')]).toEqual([['completed'], '0']);
     const entries = await db.query(`SELECT FROM ledger_entry WHERE source_id = $1 AND type = 'payout_leg'`, [id]);
     expect(entries).toHaveLength(1);
@@ -651,7 +651,7 @@ it('gives a node that has lost its pool the same bytes, and nothing back', async
   expect([await reserved('ETH'), await linesOf(id)]).toEqual([before, linesBefore]);
   expect(await attempts(id)).toHaveLength(2);
   await mine(id);
-  expect(await carrier.payoutStep(id)).toBeNull();
+  expect(await activities.payoutStep(id)).toBeNull();
 });
 
 it('sends again of what a node took only what it does not have; after some blocks, all of it', async () => {
@@ -676,7 +676,7 @@ it('sends again of what a node took only what it does not have; after some block
   expect(await again()).toEqual(nonces);
   nextNonce = 0;
   await mine(id);
-  expect(await carrier.payoutStep(id)).toBeNull();
+  expect(await activities.payoutStep(id)).toBeNull();
 });
 
 it('of 500 payments pays the half that the treasury holds, and the rest when it holds more', async () => {
@@ -694,7 +694,7 @@ it('of 500 payments pays the half that the treasury holds, and the rest when it 
   const half = await count('completed');
   expect(half).toBe(250);
   expect(await count('pending')).toBe(500 - half);
-  expect((await carrier.payoutStep(id))?.summary).toContain('the treasury has');
+  expect((await activities.payoutStep(id))?.summary).toContain('the treasury has');
   const [alert] = await db.query(
     `SELECT count(*)::int AS n FROM incident WHERE kind = 'treasury-low' AND details->>'currency' = 'BTC'`,
   );
@@ -730,7 +730,7 @@ describe('an address is taken off the whitelist', () => {
       ]);
       await holds(currency, '1');
       await off(currency, 8);
-      await carrier.payoutStep(id);
+      await activities.payoutStep(id);
       expect(await statuses(id)).toEqual(['failed', 'pending', 'pending']);
       await off(currency, 9);
       await signer.signPayouts(id);
@@ -738,7 +738,7 @@ describe('an address is taken off the whitelist', () => {
       await round(id);
       expect(await statuses(id)).toEqual(['failed', 'failed', 'broadcast']);
       await mine(id);
-      expect(await carrier.payoutStep(id)).toBeNull();
+      expect(await activities.payoutStep(id)).toBeNull();
       expect(await batchStatus(id)).toBe('partially_completed');
       expect((await linesOf(id))[1]!.merchant_message).toContain('whitelist');
       expect(await reserved(currency)).toBe('0');
@@ -752,22 +752,22 @@ describe('an address is taken off the whitelist', () => {
       ['ETH', '0.01', 8],
       ['ETH', '0.01', 0],
     ]);
-    await carrier.payoutStep(id);
+    await activities.payoutStep(id);
     await off('ETH', 8);
     await signer.signPayouts(id);
     await list('ETH', away('ETH', 8));
     expect([await statuses(id), await reserved('ETH')]).toEqual([['failed', 'processing'], '0.01']);
     await round(id);
     await mine(id);
-    expect(await carrier.payoutStep(id)).toBeNull();
+    expect(await activities.payoutStep(id)).toBeNull();
     expect(await batchStatus(id)).toBe('partially_completed');
 
     const alone = await queued([['ETH', '0.01', 8]]);
-    await carrier.payoutStep(alone);
+    await activities.payoutStep(alone);
     await off('ETH', 8);
     await signer.signPayouts(alone);
     await list('ETH', away('ETH', 8));
-    expect([await statuses(alone), await batchStatus(alone), await carrier.payoutStep(alone)]).toEqual([
+    expect([await statuses(alone), await batchStatus(alone), await activities.payoutStep(alone)]).toEqual([
       ['failed'],
       'failed',
       null,
@@ -780,7 +780,7 @@ describe('an address is taken off the whitelist', () => {
     await round(id);
     await off('ETH', 10);
     await mine(id);
-    expect(await carrier.payoutStep(id)).toBeNull();
+    expect(await activities.payoutStep(id)).toBeNull();
     expect(await statuses(id)).toEqual(['completed']);
   });
 });
@@ -798,12 +798,12 @@ it.each(['BTC', 'USDT_ERC20'])(
     await db.query(`UPDATE deposit SET amount = 0 WHERE currency = $1`, [currency]);
     const row = [currency, '30'] as const;
     const [met, back] = [await queued([row]), await queued([row])];
-    for (const id of [met, back]) await carrier.payoutStep(id);
+    for (const id of [met, back]) await activities.payoutStep(id);
     expect([await open(met), await open(back)]).toEqual([1, 1]);
     await db.transaction((tx) => cancelBatch(tx, merchantId, back));
     expect([await open(met), await open(back)]).toEqual([1, 0]);
     await holds(currency, '95');
-    await carrier.payoutStep(met);
+    await activities.payoutStep(met);
     expect(await open(met)).toBe(0);
     await db.transaction((tx) => cancelBatch(tx, merchantId, met));
   },
@@ -821,7 +821,7 @@ it('waits where the treasury holds too little, and pays what it can', async () =
   await round(id);
   expect(await statuses(id)).toEqual(['broadcast', 'pending']);
   await mine(id);
-  const step = await carrier.payoutStep(id);
+  const step = await activities.payoutStep(id);
   expect(step?.summary).toContain('the treasury has');
   expect(await db.query(`SELECT FROM incident WHERE kind = 'treasury-low'`)).not.toEqual([]);
   await holds('USDT_ERC20', '95');
@@ -829,20 +829,20 @@ it('waits where the treasury holds too little, and pays what it can', async () =
     await round(id);
     await mine(id);
   }
-  expect(await carrier.payoutStep(id)).toBeNull();
+  expect(await activities.payoutStep(id)).toBeNull();
   expect(await batchStatus(id)).toBe('completed');
 });
 
 it('says that all is sent where a node takes the last one only when it is looked into', async () => {
   const id = await queued([['ETH', '0.01']]);
-  await carrier.payoutStep(id);
+  await activities.payoutStep(id);
   await signer.signPayouts(id);
   let asked = 0;
   says = () => ((asked += 1) === 1 ? { outcome: 'refused', why: 'funds', reason: 'no' } : { outcome: 'accepted' });
   await sender('ethereum').sendPayouts(id);
   expect([asked, await statuses(id), (await events(id)).at(-1)]).toEqual([2, ['broadcast'], 'broadcast']);
   await mine(id);
-  expect(await carrier.payoutStep(id)).toBeNull();
+  expect(await activities.payoutStep(id)).toBeNull();
 });
 
 it.each<[string, BroadcastAnswer]>([
@@ -853,7 +853,7 @@ it.each<[string, BroadcastAnswer]>([
     ['ETH', '0.01'],
     ['ETH', '0.01', 1],
   ]);
-  await carrier.payoutStep(id);
+  await activities.payoutStep(id);
   await signer.signPayouts(id);
   const [first] = await attempts(id);
   const [{ raw }] = await db.query('SELECT raw FROM attempt WHERE intent_id = $1', [first!.id]);
@@ -873,7 +873,7 @@ it.each<[string, BroadcastAnswer]>([
     [first!.id],
   );
   await mine(id);
-  expect(await carrier.payoutStep(id)).toBeNull();
+  expect(await activities.payoutStep(id)).toBeNull();
   expect(await batchStatus(id)).toBe('completed');
 });
 
@@ -893,7 +893,7 @@ it.each<[string, string]>([
     ['ETH', '0.01'],
     ['ETH', '0.01', 1],
   ]);
-  await carrier.payoutStep(id);
+  await activities.payoutStep(id);
   const [line] = await linesOf(id);
   await db.query(change, [line!.intent_id]);
   await signer.signPayouts(id);
@@ -925,7 +925,7 @@ it('waits for a second person above the limit, and is refused above the day’s'
   await setLimits(db.manager, merchantId, { dailyUsd: '100000000', hourlyCount: null, approvalUsd: '50' }, 'test', 0);
   const id = await queued([['ETH', '0.1']]);
   expect(await batchStatus(id)).toBe('awaiting_approval');
-  expect(await carrier.payoutStep(id)).toBeNull();
+  expect(await activities.payoutStep(id)).toBeNull();
   const approve = (by: Approver) => db.transaction((tx) => approveBatch(tx, merchantId, id, by));
   await expect(approve({ ...user, coolingOffHours: 0 })).rejects.toMatchObject({ code: 'SECOND_PERSON' });
   const bob = anApprover('bob@shop.example');
@@ -955,7 +955,7 @@ describe('a database that was restored from an old backup', () => {
       ['ETH', '0.01'],
       ['ETH', '0.02', 1],
     ]);
-    await carrier.payoutStep(id);
+    await activities.payoutStep(id);
     await signer.signPayouts(id);
     const [first, second] = await attempts(id);
     nextNonce = first!.nonce! + 1;
@@ -971,7 +971,7 @@ describe('a database that was restored from an old backup', () => {
     expect((await frozen())[0]!.frozen_reason).toContain('None of our transactions');
     expect(await db.query(`SELECT FROM incident WHERE kind = 'wallet-frozen'`)).not.toEqual([]);
     const another = await queued([['ETH', '0.01', 2]]);
-    await carrier.payoutStep(another);
+    await activities.payoutStep(another);
     expect(await signer.signPayouts(another)).toMatchObject({ stored: 0 });
     await db.transaction((tx) => cancelBatch(tx, merchantId, another));
 
@@ -982,12 +982,12 @@ describe('a database that was restored from an old backup', () => {
     expect(new Set(sent).size).toBe(2);
     expect(second!.nonce).toBe(first!.nonce! + 1);
     await mine(id);
-    expect(await carrier.payoutStep(id)).toBeNull();
+    expect(await activities.payoutStep(id)).toBeNull();
   });
 
   it('goes on with what a node has and no row says so', async () => {
     const id = await queued([['ETH', '0.01']]);
-    await carrier.payoutStep(id);
+    await activities.payoutStep(id);
     await signer.signPayouts(id);
     const [one] = await attempts(id);
     const [{ tx_id }] = await db.query('SELECT tx_id FROM attempt WHERE intent_id = $1', [one!.id]);
@@ -997,7 +997,7 @@ describe('a database that was restored from an old backup', () => {
     await sender('ethereum').sendPayouts(id);
     expect(await statuses(id)).toEqual(['broadcast']);
     await mine(id);
-    expect(await carrier.payoutStep(id)).toBeNull();
+    expect(await activities.payoutStep(id)).toBeNull();
     nextNonce = 0;
   });
 
@@ -1015,7 +1015,7 @@ describe('a database that was restored from an old backup', () => {
   ])('sends no coins %s', async (_what, stop, heal) => {
     await holds('BTC', '1');
     const id = await queued([['BTC', '0.01']]);
-    await carrier.payoutStep(id);
+    await activities.payoutStep(id);
     await signer.signPayouts(id);
     await db.query(stop);
     sent.length = 0;
@@ -1031,7 +1031,7 @@ describe('a database that was restored from an old backup', () => {
     expect(new Set(sent).size).toBe(1);
     await db.query(heal);
     await mine(id);
-    expect(await carrier.payoutStep(id)).toBeNull();
+    expect(await activities.payoutStep(id)).toBeNull();
   });
 });
 
@@ -1045,7 +1045,7 @@ it('200 times called back while it is being signed: each payment has one of the 
         [currency, '0.001'],
         [currency, '0.001', 1],
       ]);
-      await carrier.payoutStep(id);
+      await activities.payoutStep(id);
       const cancel = async () => {
         await new Promise((resolve) => setTimeout(resolve, (n % 10) * 3));
         return patiently(() => db.transaction((tx) => cancelBatch(tx, merchantId, id))).catch(

@@ -64,7 +64,7 @@ const look = async (intentId: string): Promise<string> =>
   (await sendIntent({ db, adapter, log: noLog }, intentId)).state;
 const later = (): Promise<unknown> => db.query(`UPDATE attempt SET sent_at = sent_at - interval '6 hours'`);
 /** A look as its workflow takes it: another attempt where it is stuck. */
-async function carry(intentId: string): Promise<string> {
+async function runIntent(intentId: string): Promise<string> {
   const state = await look(intentId);
   await later();
   if (state === 'stuck') await signer.signBump(intentId, (await attempts(intentId)).length);
@@ -133,7 +133,7 @@ async function mined(attempt: Attempt, height: number): Promise<void> {
 async function blocked() {
   const first = await withdrawal('0.5');
   const second = await withdrawal('0.25');
-  for (let n = 0; n < 30; n += 1) await carry(first.intentId);
+  for (let n = 0; n < 30; n += 1) await runIntent(first.intentId);
   return { first, second, last: (await attempts(first.intentId)).at(-1)! };
 }
 
@@ -155,14 +155,14 @@ describe('A2: what blocks a wallet', () => {
       price(21000n, last),
     ]);
     const before = await attempts(first.intentId);
-    for (let n = 0; n < 4; n += 1) await carry(first.intentId);
+    for (let n = 0; n < 4; n += 1) await runIntent(first.intentId);
     expect(await attempts(first.intentId)).toEqual(before);
     await byTwoOperators(db, 'raise-cap', {
       intentId: first.intentId,
       maxUnitPrice: price(4n, last),
       feeBudget: price(4n * 21000n, last),
     });
-    await carry(first.intentId);
+    await runIntent(first.intentId);
     const newest = (await attempts(first.intentId)).at(-1)!;
     expect(BigInt(newest.unit_price)).toBeGreaterThan(BigInt(last.unit_price));
     expect(newest.is_replacement).toBe(false);
@@ -184,7 +184,7 @@ describe('A2: what blocks a wallet', () => {
       native: 'ETH',
     });
     expect(BigInt(goneUnits)).toBeGreaterThan(75n * 10n ** 16n);
-    expect(await carry(first.intentId)).toBe('stuck');
+    expect(await runIntent(first.intentId)).toBe('stuck');
     const own = (await attempts(first.intentId)).at(-1)!;
     expect(own).toMatchObject({ nonce: 0, is_replacement: true, outputs: [{ address: shop.hot, units: '0' }] });
     expect(BigInt(own.unit_price)).toBeGreaterThan(BigInt(last.unit_price));
@@ -218,7 +218,7 @@ describe('A2: what blocks a wallet', () => {
   it('is paid where one of its own transactions was mined first', async () => {
     const { first, last } = await blocked();
     await byTwoOperators(db, 'replace-blocker', { intentId: first.intentId, maxUnitPrice: price(3n, last) });
-    await carry(first.intentId);
+    await runIntent(first.intentId);
     await mined(last, 101);
     expect(await statusOf(first.id)).toBe('completed');
   });
@@ -227,7 +227,7 @@ describe('A2: what blocks a wallet', () => {
     const { first, last } = await blocked();
     const held = await balance('reserved');
     await byTwoOperators(db, 'replace-blocker', { intentId: first.intentId, maxUnitPrice: price(3n, last) });
-    await carry(first.intentId);
+    await runIntent(first.intentId);
     const own = (await attempts(first.intentId)).at(-1)!;
     await mined(own, 101);
     const [from, ancestor] = [101, 100].map((height) => ({ height, hash: `b${height}` }));
@@ -257,7 +257,7 @@ describe('A2: what blocks a wallet', () => {
       db.query('UPDATE intent SET replaced_at = now(), replaced_by = $2 WHERE id = $1', [first.intentId, newId()]),
     ).rejects.toThrow();
     await byTwoOperators(db, 'replace-blocker', { intentId: first.intentId, maxUnitPrice: price(3n, last) });
-    for (let n = 0; n < 20; n += 1) await carry(first.intentId);
+    for (let n = 0; n < 20; n += 1) await runIntent(first.intentId);
     const later = (await attempts(first.intentId)).filter((one) => BigInt(one.unit_price) > BigInt(last.unit_price));
     expect(later.length).toBeGreaterThan(1);
     expect(later.every((one) => one.is_replacement)).toBe(true);

@@ -140,7 +140,7 @@ const kindOf = async (intentId: string): Promise<string> =>
 
 /** What the workflow of a sweep does with one intent: signs it, sends it, signs again what is to move something
  *  else. */
-async function carry(intentId: string, network: NetworkId = 'ethereum'): Promise<string> {
+async function runIntent(intentId: string, network: NetworkId = 'ethereum'): Promise<string> {
   expect((await signer().signOnce(intentId)).state).toBe('stored');
   for (let n = 0; n < 3; n += 1) {
     const { state, attempts } = await sendIntent({ db, log: noLog, adapter: adapter(network) }, intentId);
@@ -149,13 +149,13 @@ async function carry(intentId: string, network: NetworkId = 'ethereum'): Promise
   }
   return 'stuck';
 }
-/** Carries everything of a payment to its end, and the payment with it. */
+/** Runs everything of a payment to its end, and the payment with it. */
 async function settle(paid: Paid): Promise<void> {
   const network = assetOf(paid.currency).network;
   for (let n = 0; n < 8; n += 1) {
     const next = await sweeps().nextIntent(paid.id);
     if (!next) break;
-    const state = await carry(next.id, network);
+    const state = await runIntent(next.id, network);
     if (state === 'dropped') continue;
     if (state === 'waiting') await mine(next.id, (await attemptsOf(next.id)).length);
     await bookEnd(db, next.id);
@@ -186,16 +186,16 @@ async function stranded(currency: string, custody: 'platform' | 'external' = 'pl
   await queued(paid.id);
   let next = await sweeps().nextIntent(paid.id);
   if (next?.kind === 'gas') {
-    await carry(next.id);
+    await runIntent(next.id);
     await mine(next.id, 1);
     await bookEnd(db, next.id);
     next = await sweeps().nextIntent(paid.id);
   }
   const intentId = next!.id;
   const { network } = assetOf(currency);
-  expect(await carry(intentId, network)).toBe('waiting');
+  expect(await runIntent(intentId, network)).toBe('waiting');
   await lost(paid, first);
-  expect(await carry(intentId, network)).toBe('waiting');
+  expect(await runIntent(intentId, network)).toBe('waiting');
   return { paid, first, intentId };
 }
 
@@ -260,7 +260,7 @@ it('takes several deposits, of which one had been in the old sweep', async () =>
   const [one, two] = [await pays(paid, half), await pays(paid, half)];
   await queued(paid.id);
   const { id: intentId } = (await sweeps().nextIntent(paid.id))!;
-  await carry(intentId);
+  await runIntent(intentId);
   await turn(two, 'orphaned');
   expect(await judge(paid.id)).toBe('PARTIALLY_PAID');
   const [three, four] = [await pays(paid, half), await pays(paid, '0.01')];
@@ -309,7 +309,7 @@ it.each(['ETH', 'USDT_ERC20'])(
     const amount = fit(String(parseFloat(paid.amount) * 2), 6, 'down');
     await pays(paid, amount);
     await queued(paid.id);
-    expect(await carry(intentId)).toBe('waiting');
+    expect(await runIntent(intentId)).toBe('waiting');
     await mine(intentId, 1);
     await bookEnd(db, intentId);
     expect(await judge(paid.id)).toBe('SWEEP_QUEUED');
@@ -357,7 +357,7 @@ it('brings its gas again first where that is gone too', async () => {
   await pays(paid);
   await queued(paid.id);
   sent = [];
-  expect(await carry(intentId)).toBe('dropped');
+  expect(await runIntent(intentId)).toBe('dropped');
   expect(sent).toEqual([]);
   expect((await sweeps().nextIntent(paid.id))?.id).toBe(gas!.intent_id);
   await settle(paid);
@@ -421,7 +421,7 @@ it('sends a top-up whose deposit is gone: the next ones of the gas wallet wait f
   const gas = (await sweeps().nextIntent(paid.id))!;
   await signer().signOnce(gas.id);
   await lost(paid, first);
-  expect(await carry(gas.id)).toBe('waiting');
+  expect(await runIntent(gas.id)).toBe('waiting');
   expect(sent).toEqual([(await attemptsOf(gas.id))[0]!.raw]);
   await pays(paid);
   await queued(paid.id);
@@ -435,11 +435,11 @@ it('sets a sweep of other coins aside, and finds it again when they come back', 
   const first = await pays(paid);
   await queued(paid.id);
   const old = (await sweeps().nextIntent(paid.id))!.id;
-  expect(await carry(old, 'bitcoin')).toBe('waiting');
+  expect(await runIntent(old, 'bitcoin')).toBe('waiting');
   await lost(paid, first);
   await pays(paid);
   await queued(paid.id);
-  expect(await carry(old, 'bitcoin')).toBe('dropped');
+  expect(await runIntent(old, 'bitcoin')).toBe('dropped');
   await settle(paid);
   await turn(first, 'confirmed');
   await judge(paid.id);
@@ -456,7 +456,7 @@ it('spends a coin that an old sweep would spend in another attempt of it', async
   const [, two] = [await pays(paid, half), await pays(paid, half)];
   await queued(paid.id);
   const old = (await sweeps().nextIntent(paid.id))!.id;
-  await carry(old, 'bitcoin');
+  await runIntent(old, 'bitcoin');
   await turn(two, 'orphaned');
   expect(await judge(paid.id)).toBe('PARTIALLY_PAID');
   await pays(paid, half);

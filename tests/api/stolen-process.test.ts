@@ -95,7 +95,7 @@ async function impersonate(email: string) {
 }
 
 /** What the honest processes do next with all that the thief has left for them. Returns what has been signed in all. */
-async function carryOn(): Promise<string> {
+async function proceed(): Promise<string> {
   const ids = (table: string): Promise<Array<{ id: string }>> =>
     h.db.query(`SELECT id FROM ${table} WHERE status = 'pending' ORDER BY id`);
   const quietly = (work: Promise<unknown>): Promise<unknown> => work.catch((error: Error) => error);
@@ -121,7 +121,7 @@ describe('A10: a thief with the role of the API, its environment and its key', (
   });
 
   it('moves nothing where a cooling-off is set, neither by the routes nor by rows', async () => {
-    const before = await carryOn();
+    const before = await proceed();
     const ann = await victim(24);
     const address = own();
     const listed = await ann.withFactor('/api/v1/whitelist/wallet', { currency: 'ETH', address });
@@ -131,18 +131,18 @@ describe('A10: a thief with the role of the API, its environment and its key', (
     expect(refused.body.error.code).toBe('ADDRESS_NOT_WHITELISTED');
     // By hand: the row, its admission, its hold and its workflow, as the route would write them.
     await forgeWithdrawal(ann, address, '5');
-    expect(await carryOn()).toBe(before);
+    expect(await proceed()).toBe(before);
     await expect(
       thief.query('UPDATE merchant SET whitelist_delay_hours = 0 WHERE id = $1', [ann.merchantId]),
     ).rejects.toMatchObject({ code: 'CP014' });
     await expect(
       thief.query('UPDATE whitelist_entry SET active_at = now() WHERE merchant_id = $1', [ann.merchantId]),
     ).rejects.toMatchObject({ code: '42501' });
-    expect(await carryOn()).toBe(before);
+    expect(await proceed()).toBe(before);
   });
 
   it('moves no more than the cap of the signer where none is set', async () => {
-    const before = await carryOn();
+    const before = await proceed();
     const bob = await victim(0);
     for (const amount of ['20', '0.7', '0.6', '0.3', '0.2']) {
       const address = own();
@@ -150,7 +150,7 @@ describe('A10: a thief with the role of the API, its environment and its key', (
       const asked = { currency: 'ETH', amount, feeMode: 'add', idempotencyKey: newId(), address };
       expect((await bob.withFactor('/api/v1/withdrawals', asked)).status).toBe(201);
     }
-    const after = await carryOn();
+    const after = await proceed();
     expect(compare(after, before)).toBe(1);
     expect(compare(after, add(before, cap))).toBeLessThanOrEqual(0);
     // More of the same, by rows, and the approval of a second person that there is not.
@@ -159,20 +159,20 @@ describe('A10: a thief with the role of the API, its environment and its key', (
       await bob.withFactor('/api/v1/whitelist/wallet', { currency: 'ETH', address });
       await forgeWithdrawal(bob, address, '3');
     }
-    expect(await carryOn()).toBe(after);
+    expect(await proceed()).toBe(after);
     expect(await h.db.query(`SELECT subject_id FROM incident WHERE kind = 'new-destinations'`)).toEqual([
       { subject_id: 'ETH' },
     ]);
   });
 
   it('has no use of the tasks of the signer: it signs by rows, and answers with no transaction', async () => {
-    const before = await carryOn();
+    const before = await proceed();
     for (const id of ['0', '999999', newId()])
       await expect(signer.signOnce(id)).rejects.toMatchObject({ name: expect.stringMatching(/Error/) });
     expect(await signer.signPayouts(newId())).toEqual({ stored: 0 });
     const [signed] = await h.db.query<Array<{ intent_id: string }>>('SELECT intent_id FROM attempt LIMIT 1');
     expect(await signer.signOnce(signed!.intent_id)).toEqual({ state: 'stored' });
-    expect(await carryOn()).toBe(before);
+    expect(await proceed()).toBe(before);
   });
 });
 

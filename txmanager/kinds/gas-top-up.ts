@@ -34,7 +34,7 @@ export const gasTopUp: OutgoingKind = {
   isGasPaid: () => true,
   reverted: topUpAgain,
   unbook: (tx, mined) => reverse(tx, `gas/${mined.intentId}`),
-  // The workflow of the tokens carries it.
+  // The workflow of the tokens processes it.
   openRows: [],
   shortfallEnds: null,
 };
