@@ -227,7 +227,7 @@ it('signs no move of nobody, none out of the treasury, and nothing for a kind th
 });
 
 it('BTC: puts small coins together while that is cheap, one transaction at a time', async () => {
-  const { maintainTreasury: tendTreasury } = treasuryMaintenanceActivities({ db, config });
+  const { maintainTreasury } = treasuryMaintenanceActivities({ db, config });
   await db.query(
     `INSERT INTO deposit (network, tx_id, out_index, address, role, currency, amount, stated_amount, is_dust, status,
        first_seen_at, allocation)
@@ -237,11 +237,11 @@ it('BTC: puts small coins together while that is cheap, one transaction at a tim
   );
   await holds('BTC', 1, '0.5');
   await db.query(`UPDATE network_fee SET unit_price = 40 WHERE network = 'bitcoin'`);
-  await tendTreasury();
+  await maintainTreasury();
   expect(await intents()).toEqual([]);
   await db.query(`UPDATE network_fee SET unit_price = 2 WHERE network = 'bitcoin'`);
-  await tendTreasury();
-  await tendTreasury();
+  await maintainTreasury();
+  await maintainTreasury();
   const [move, other] = await intents();
   expect(move).toMatchObject({ kind: 'consolidate', outputs: [{ address: keyOf('bitcoin', 0), units: null }] });
   expect(move!.deposit_ids).toHaveLength(60);
@@ -259,10 +259,10 @@ it('BTC: puts small coins together while that is cheap, one transaction at a tim
 });
 
 it('tells operators that gas is low, and that it is no longer', async () => {
-  const { maintainTreasury: tendTreasury } = treasuryMaintenanceActivities({ db, config });
+  const { maintainTreasury } = treasuryMaintenanceActivities({ db, config });
   const low = () =>
     db.query(`SELECT resolved_at IS NULL AS open FROM incident WHERE kind = 'gas-float-low'`) as Promise<unknown[]>;
-  await tendTreasury();
+  await maintainTreasury();
   expect(await low()).toEqual([{ open: true }]);
   await db.query(
     `INSERT INTO deposit (network, tx_id, out_index, address, role, currency, amount, stated_amount, is_dust, status,
@@ -270,7 +270,7 @@ it('tells operators that gas is low, and that it is no longer', async () => {
      SELECT 'ethereum', 'gas', 0, address, 'gas', 'ETH', 1, 1, false, 'confirmed', now(), 'capital' FROM address
        WHERE network = 'ethereum' AND role = 'gas'`,
   );
-  await tendTreasury();
+  await maintainTreasury();
   expect(await low()).toEqual([{ open: false }]);
   // A want is over once it is planned.
   await plan('ETH', [ether], {
@@ -287,7 +287,7 @@ it('tells operators that gas is low, and that it is no longer', async () => {
     owner: { kind: 'withdrawal', id: 'a'.repeat(24) },
     outputs: [{ ref: 'a'.repeat(24), address: away('ethereum'), units: ether }],
   });
-  await tendTreasury();
+  await maintainTreasury();
   expect(await db.query(`SELECT FROM incident WHERE kind = 'treasury-low' AND resolved_at IS NULL`)).toEqual([]);
 });
 
