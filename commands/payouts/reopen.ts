@@ -5,7 +5,7 @@ import { lockBatch, linesOf, byCurrency, holdOfLine, moveLines } from '../../db/
 import type { PayoutLineRow } from '../../domain/payouts/payout';
 
 /** Payments whose transactions the blocks above `height` had brought to their end, completed or reverted, are on their
- *  way again: their ends in the ledger are mirrored. What came back and is spent stays failed. Call before the
+ *  way again: their ends in the ledger are reversed. What came back and is spent stays failed. Call before the
  *  transactions themselves are put back. Invariants: 5, step 6. */
 
 export async function reopenLines(tx: EntityManager, network: string, height: number): Promise<void> {

@@ -27,7 +27,7 @@ async function reverseRefundEnd(tx: EntityManager, row: RefundRow): Promise<bool
 }
 
 /** Refunds whose transactions are in blocks above `height`, which the chain no longer has: on their way again, what
- *  they had booked mirrored. One whose money came back and is spent stays failed. Call before the transactions
+ *  they had booked reversed. One whose money came back and is spent stays failed. Call before the transactions
  *  themselves are put back. Invariants: 5, step 6. */
 export async function reopenRefunds(tx: EntityManager, network: string, height: number): Promise<void> {
   const gone = await tx.query<Array<{ id: string; payment_id: string; tx_id: string; success: boolean }>>(

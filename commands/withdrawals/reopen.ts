@@ -4,7 +4,7 @@ import { readmit } from '../limits/admission';
 import { lockWithdrawal, holdOf, moveWithdrawal, announceWithdrawal } from '../../db/withdrawals/withdrawals';
 
 /** What the blocks above `height` had brought to its end, completed or reverted, is on its way again: its end in the
- *  ledger is mirrored. One whose money came back and is spent stays failed. Call before the transactions themselves are
+ *  ledger is reversed. One whose money came back and is spent stays failed. Call before the transactions themselves are
  *  put back. Invariants: 5, step 6. */
 
 export async function reopenWithdrawals(tx: EntityManager, network: string, height: number): Promise<void> {

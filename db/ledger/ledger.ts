@@ -9,7 +9,7 @@ import {
   feeChangeKey,
   unallocatedJournal,
   holdKey,
-  mirror,
+  reversal,
   otherEndKey,
   reallocateJournal,
   reallocateKey,
@@ -75,7 +75,7 @@ async function journalState(tx: EntityManager, key: string): Promise<{ id: strin
   return row ? { id: row.id, isReversed: row.steps % 2 === 1 } : null;
 }
 
-async function mirrorOf(tx: EntityManager, journalId: string): Promise<string> {
+async function reverseJournal(tx: EntityManager, journalId: string): Promise<string> {
   const postings = await tx.query<Posting[]>(
     'SELECT debit, credit, asset, trim_scale(amount)::text AS amount FROM posting WHERE journal_id = $1 ORDER BY id',
     [journalId],
@@ -85,13 +85,13 @@ async function mirrorOf(tx: EntityManager, journalId: string): Promise<string> {
     [journalId],
   );
   const { sourceType, sourceId } = of!;
-  return call(tx, mirror(postings, journalId, sourceType && { sourceType, sourceId }), journalId);
+  return call(tx, reversal(postings, journalId, sourceType && { sourceType, sourceId }), journalId);
 }
 
-/** Mirrors the journal in force under `key`; nothing where there is none or it is reversed already. */
+/** Reverses the journal in force under `key`; nothing where there is none or it is reversed already. */
 export async function reverse(tx: EntityManager, key: string): Promise<void> {
   const last = await journalState(tx, key);
-  if (last && !last.isReversed) await mirrorOf(tx, last.id);
+  if (last && !last.isReversed) await reverseJournal(tx, last.id);
 }
 
 /** Sees to it that `journal` is in force: posts it, or reinstates it where it stands reversed. `reverse` and `ensure`
@@ -105,7 +105,7 @@ export async function ensure(tx: EntityManager, journal: Journal): Promise<void>
   }
   if (!(await isKnown(tx, journal)))
     throw new DomainError('JOURNAL_CONFLICT', `journal ${journal.key} was reversed with other content`);
-  await mirrorOf(tx, last.id);
+  await reverseJournal(tx, last.id);
 }
 
 /** Did the journal of this key post the same? */

@@ -387,7 +387,7 @@ export const lossJournal = (deposit: DepositRef & { paymentId: string; from: 'A:
 
 /** The same postings the other way round, under the key that names what they undo. `entry`: that of the journal
  *  undone. */
-export const mirror = (
+export const reversal = (
   postings: readonly Posting[],
   journalId: string,
   entry: Pick<StatementEntry, 'sourceType' | 'sourceId'> | null,

@@ -11,7 +11,7 @@ import {
   unallocatedJournal,
   holdJournal,
   lossJournal,
-  mirror,
+  reversal,
   reallocateJournal,
   releaseJournal,
   feeJournal,
@@ -155,16 +155,16 @@ describe.each(names)('the %s journal', (name) => {
     else expect(entry).toBeNull();
   });
 
-  it('is undone by its mirror, and the mirror of that is the journal again', () => {
+  it('is undone by its reversal, and the reversal of that is the journal again', () => {
     run(
       fc.property(given, (g) => {
         const journal = make(g);
-        const back = mirror(journal.postings, '17', journal.entry);
+        const back = reversal(journal.postings, '17', journal.entry);
         expect(back.key).toBe('reversal/17');
         expect(back).toHaveProperty('postings.length', journal.postings.length);
         const both = changes({ postings: [...journal.postings, ...back.postings] });
         expect([...both.values()].every(isZero)).toBe(true);
-        expect(mirror(back.postings, '18', back.entry).postings).toEqual(journal.postings);
+        expect(reversal(back.postings, '18', back.entry).postings).toEqual(journal.postings);
       }),
     );
   });
@@ -221,7 +221,7 @@ describe('journals', () => {
       reallocateJournal({ ...deposit, from: 'unsettled' }),
       reallocateJournal({ ...deposit, from: 'unallocated' }),
     ];
-    expect(mirror(there.postings, '1', there.entry).postings).toEqual(back.postings);
+    expect(reversal(there.postings, '1', there.entry).postings).toEqual(back.postings);
   });
 
   it('take the finest amount of an asset and refuse one digit more', () => {

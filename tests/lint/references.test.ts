@@ -141,7 +141,7 @@ describe('source files', () => {
 
   it('post only journals and accounts that the ledger page names', () => {
     const { text } = all.find((source) => source.text.includes('export const depositJournal'))!;
-    const journals = [...text.matchAll(/^export const (\w+Journal|mirror) =/gm)].map((match) => match[1]!);
+    const journals = [...text.matchAll(/^export const (\w+Journal|reversal) =/gm)].map((match) => match[1]!);
     const accounts = [...text.matchAll(/'([ALIEQ]:\w+)'|\bconst (\w+) = \(merchantId: string\): Account/g)].map(
       ([, code, liability]) => code ?? `L:${liability}`,
     );
