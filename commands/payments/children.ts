@@ -27,7 +27,7 @@ export async function openChildren(
 ): Promise<PaymentRow> {
   const deposits = await depositsById(tx, step.depositIds);
   await reverseBooked(tx, deposits);
-  for (const deposit of deposits) await openChild(tx, deps, parent, deposit);
+  for (const deposit of deposits) await openChildPayment(tx, deps, parent, deposit);
   const moved = await movePayment(tx, parent, {
     to: parent.status,
     cause: 'repeat-deposit',
@@ -39,7 +39,7 @@ export async function openChildren(
   return moved;
 }
 
-async function openChild(
+async function openChildPayment(
   tx: EntityManager,
   { config }: PaymentCommandDeps,
   parent: PaymentRow,

@@ -324,7 +324,7 @@ class World {
       case 'openChildren':
         for (const deposit of this.of(step.depositIds)) {
           if (deposit.allocation) this.reverse([deposit.id]);
-          this.openChild(deposit);
+          this.openChildPayment(deposit);
         }
         except(step.addExceptions);
         return true;
@@ -377,7 +377,7 @@ class World {
             if (deposit.currency === payment.currency) {
               this.reverse([deposit.id]);
               this.refused.delete(deposit.id);
-              this.openChild(deposit);
+              this.openChildPayment(deposit);
             }
       return;
     }
@@ -390,7 +390,7 @@ class World {
     }
   }
 
-  private openChild(deposit: Deposit): void {
+  private openChildPayment(deposit: Deposit): void {
     const id = `child-${deposit.id}`;
     if (this.payments.some((payment) => payment.id === id)) return; // one child per deposit, for ever
     if (deposit.isDust || !live.includes(deposit.status)) throw new Error(`${id} for ${deposit.status}`);
