@@ -138,7 +138,7 @@ const lineOf = (entry: Entry): string[] => head.map((name) => String(entry[name]
 /** Lines of one PDF; more belong in a spreadsheet. */
 const mostLines = 10_000;
 
-/** A period of the book as it is printed. Throws STATEMENT_TOO_LONG. */
+/** A period of the account statement as it is printed. Throws STATEMENT_TOO_LONG. */
 async function statement(
   db: DataSource,
   merchant: Merchant,

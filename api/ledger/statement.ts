@@ -1,7 +1,7 @@
 import PDFDocument from 'pdfkit';
 import type { StatementTotal } from '../../db/ledger/ledger-entries';
 
-/** A merchant's book on paper: per currency what there was, every change, and what there is. */
+/** An account statement on paper: per currency what there was, every change, and what there is. */
 
 type StatementLine = Readonly<{
   createdAt: string;

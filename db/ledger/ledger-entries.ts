@@ -4,7 +4,7 @@ import type { Queryable } from '../pricing/pricing';
 import type { RowOf } from '../entity';
 import type { ledgerEntryEntity } from './entities';
 
-/** A row of a merchant's book. Decimal strings; `seq` grows with time. */
+/** A row of an account statement. Decimal strings; `seq` grows with time. */
 export type EntryRow = Readonly<Omit<RowOf<typeof ledgerEntryEntity>, 'journal_id' | 'merchant_id'> & { id: string }>;
 
 /** Contract: G7. `dateFrom` inclusive, `dateTo` exclusive; `cursor`: the seq of the last entry of the page before. */
@@ -64,7 +64,7 @@ export type StatementTotal = Readonly<{
   closingReserved: string;
 }>;
 
-/** A period of a merchant's book, its lines oldest first, as of one moment; null where there are more than `most`. */
+/** A period of an account statement, its lines oldest first, as of one moment; null where it has more than `most`. */
 export const statementOf = (
   db: DataSource,
   merchantId: string,

@@ -185,7 +185,7 @@ export class Payer {
     return Object.fromEntries(balances.map((one: { currency: string }) => [one.currency, one]));
   }
 
-  /** Whatever is not as the rows say: on the chains, in the batch's sums, in the balances, in the book. */
+  /** Whatever is not as the rows say: on the chains, in the batch's sums, in the balances, in the statement. */
   async wrong(batch: Batch, before: Awaited<ReturnType<Payer['balances']>>): Promise<string[]> {
     const found: string[] = [];
     const held = await this.held(batch.legs);

@@ -19,7 +19,7 @@ import { adjustment } from '../../domain/ledger/entry';
 import { add } from '../../domain/money';
 import { connectionsTo, freshDatabase } from '../setup/postgres';
 
-/** The merchant's book, which posting writes beside the balances. Contract: G7. */
+/** The account statement, which posting writes beside the balances. Contract: G7. */
 
 let database: Awaited<ReturnType<typeof freshDatabase>>;
 let db: DataSource;
