@@ -1,16 +1,12 @@
-import type { DataSource, EntityManager } from 'typeorm';
+import type { EntityManager } from 'typeorm';
 import { inParallel } from '../chains/json-rpc';
 import { openIncidentAgain, resolveIncident } from '../db/incidents';
-import { depositsById, unsettledDeposits } from '../db/payments/deposits';
-import { paymentColumns } from '../db/payments/payments';
+import { depositsById } from '../db/payments/deposits';
 import { disband } from '../db/sweeps/sweeps';
 import { intentsOwnedBy, type IntentRow } from '../db/txmanager/intents';
-import { baseUnits, isToken, networkOf, networks, type NetworkId } from '../domain/chains/assets';
-import type { ChainAdapter, GasAnswer } from '../domain/chains/chain';
+import { baseUnits, isToken, networks, type NetworkId } from '../domain/chains/assets';
+import type { GasAnswer } from '../domain/chains/chain';
 import { batchGasLimit, costUnits, gasCeiling, gasLimitOf, gasOfTransfer } from '../domain/chains/costs';
-import { add, smaller } from '../domain/money';
-import type { PaymentRow } from '../domain/payments/payment';
-import { splitPaid } from '../domain/pricing/quote';
 import { limitsWith } from '../domain/txmanager/fee-limits';
 import { kinds } from '../domain/txmanager/kinds';
 import type { IntentOwner } from '../domain/workflow-ids';
@@ -20,15 +16,13 @@ import { lockObligation } from './kinds/obligations';
 import { lookAgainInMs } from './plan-outgoing';
 import { takeOverAtOnce } from './take-over';
 import { leaveHeldUpGas } from './leave-wallet';
+import { nodeOf, type GasDeps } from './gas-node';
 import { firstOpen, type NextIntent } from './next-intent';
 import { isTopUp } from '../domain/txmanager/kinds';
 import { transfersOf } from './top-up';
 
 /** Asks the nodes what planned transactions of account chains take, before anything is signed. What cannot succeed ends
  *  here, unsigned. */
-
-export type GasNode = Pick<ChainAdapter, 'network' | 'estimateGas'>;
-export type GasDeps = Readonly<{ db: DataSource; nodes: readonly GasNode[] }>;
 
 /** An estimate counts for so long: what it says of a recipient may change. */
 const staleAfterMs = 1_800_000;
@@ -91,45 +85,7 @@ export async function estimateOwned(deps: GasDeps, owner: IntentOwner): Promise<
   return { waits, hasEnded };
 }
 
-/** What a transfer of a payment's net to the merchant's own address takes, before it is planned; null where it goes to
- *  ours, on networks that need no gas, or where a node cannot say now. */
-export async function settlementGas(deps: GasDeps, paymentId: string): Promise<GasAnswer | null> {
-  const { manager } = deps.db;
-  const [payment] = await manager.query<PaymentRow[]>(`SELECT ${paymentColumns} FROM payment p WHERE id = $1`, [
-    paymentId,
-  ]);
-  if (payment?.status !== 'CONFIRMED' || payment.custody !== 'external' || !payment.currency) return null;
-  const { currency } = payment;
-  const { id: network, kind } = networkOf(currency);
-  const deposits = await unsettledDeposits(manager, paymentId);
-  const [first] = deposits;
-  if (kind !== 'account' || !first) return null;
-  const paid = add('0', ...deposits.map(({ amount }) => amount));
-  const { net } = splitPaid(paid, currency, payment.fee_bps, payment.network_fee_amount!);
-  const units = baseUnits(currency, smaller(net, first.amount));
-  const ceiling = gasCeiling(currency);
-  const answer = await nodeOf(deps, { network }).estimateGas({
-    from: first.address,
-    to: payment.settlement_address!,
-    currency,
-    units,
-    ceiling,
-  });
-  if (answer?.state === 'done') return { ...answer, gas: gasLimitOf(currency, answer.gas) };
-  return answer?.state === 'reverts' ? answer : null;
-}
-
-/** What a merchant reads of a payment whose settlement address refuses it. */
-export const settlementRefused =
-  'its settlement address does not take the transfer, which would be reverted; nothing was sent';
-
 type End = 'done' | 'ended' | Readonly<{ reason: string }>;
-
-const nodeOf = ({ nodes }: GasDeps, of: Readonly<{ network: string }>): GasNode => {
-  const node = nodes.find(({ network }) => network === of.network);
-  if (!node) throw new Error(`No node of ${of.network}`);
-  return node;
-};
 
 /** The gas that an intent's transaction is to be signed with. */
 async function ask(deps: GasDeps, intent: IntentRow): Promise<GasAnswer> {

@@ -1,9 +1,9 @@
 import type { EntityManager } from 'typeorm';
 import type { PaymentRow } from '../domain/payments/payment';
 import type { DepositRow } from '../db/payments/deposits';
+import { startSweep } from '../db/chains/notify';
 import { intentsOf } from '../db/txmanager/intents';
 import { planAlone, planRest } from './plan-sweep-alone';
-import { startSweep } from './start-sweep';
 import { isPlanned, readyDeposits } from './sweep-terms';
 
 /** A queued payment that its batch has let go is swept by itself. */

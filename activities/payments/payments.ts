@@ -1,7 +1,10 @@
 import type { Currency } from '../../domain/chains/assets';
+import { evaluate } from '../../domain/payments/evaluate';
 import type { Outcome, PaymentSnapshot } from '../../domain/payments/payment';
+import { snapshotOf } from '../../domain/payments/snapshot';
 import { takeDecider } from '../../db/payments/deciders';
 import { failPoint } from '../../db/fail-point';
+import { factsOf, lockPayment } from '../../db/payments/payments';
 import { acceptCrossChain } from '../../commands/payments/accept-cross-chain';
 import { acceptUnderpaid } from '../../commands/payments/accept-underpaid';
 import { advancePayment } from '../../commands/payments/advance';
@@ -10,8 +13,9 @@ import { refreshQuote } from '../../commands/payments/refresh-quote';
 import { rejectCrossChain } from '../../commands/payments/reject-cross-chain';
 import { requotePayment } from '../../commands/payments/requote';
 import { selectCurrency } from '../../commands/payments/select-currency';
+import { settleIfSwept } from '../../txmanager/settle';
+import { sweepAgain } from '../../txmanager/sweep-again';
 import { type PaymentDeps } from './deps';
-import { settlePayment } from './settle';
 
 /** The activities of a payment. Each is safe to repeat: the row under its lock decides. */
 export const paymentActivities = (deps: PaymentDeps) => {
@@ -62,3 +66,19 @@ export const paymentActivities = (deps: PaymentDeps) => {
     refreshQuote: (id: string): Promise<Outcome> => db.transaction((tx) => refreshQuote(tx, deps, id)),
   };
 };
+
+/** A payment that a sweep batch has dropped is swept alone. A repeat finds the payment settled. */
+async function settlePayment({ db }: PaymentDeps, id: string): Promise<PaymentSnapshot> {
+  const snapshot = await db.transaction(async (tx) => {
+    const payment = await lockPayment(tx, id);
+    const facts = await factsOf(tx, payment);
+    if (evaluate(facts).do !== 'settle') return snapshotOf(payment, 'advance', facts);
+    const settled = await settleIfSwept(tx, payment);
+    if (settled) return snapshotOf(settled, 'wait', facts);
+    await sweepAgain(tx, payment);
+    return snapshotOf(payment, 'wait', facts);
+  });
+  await failPoint('move.afterCommit');
+  if (snapshot.status === 'SETTLED') await failPoint('settle.afterCommit');
+  return snapshot;
+}

@@ -1,5 +1,6 @@
 import { networks, type NetworkId } from '../../domain/chains/assets';
-import { estimateOwned, type GasDeps } from '../../txmanager/estimate-gas';
+import { estimateOwned } from '../../txmanager/estimate-gas';
+import type { GasDeps } from '../../txmanager/gas-node';
 import { lockBatch } from '../../db/payouts/payouts';
 import { takeOverLost } from '../../txmanager/take-over';
 import { lookAgainInMs } from '../../txmanager/plan-outgoing';

@@ -1,7 +1,8 @@
 import type { DataSource } from 'typeorm';
 import { intentsOwnedBy } from '../../db/txmanager/intents';
 import { lockRefund } from '../../db/refunds/refunds';
-import { withGas, type GasDeps } from '../../txmanager/estimate-gas';
+import { withGas } from '../../txmanager/estimate-gas';
+import type { GasDeps } from '../../txmanager/gas-node';
 import type { NextIntent } from '../../txmanager/next-intent';
 import { lookAgainInMs } from '../../txmanager/plan-outgoing';
 import { leaveHeldUpWallets } from '../../txmanager/leave-wallet';

@@ -1,6 +1,8 @@
-import { nextOf, settlementGas, type GasDeps } from '../../txmanager/estimate-gas';
+import { nextOf } from '../../txmanager/estimate-gas';
+import type { GasDeps } from '../../txmanager/gas-node';
 import type { NextIntent } from '../../txmanager/next-intent';
 import { queueSweep, type Queued } from '../../txmanager/queue-sweep';
+import { settlementGas } from '../../txmanager/settlement-gas';
 import { termsOf } from '../../txmanager/sweep-terms';
 import type { PaymentDeps } from '../payments/deps';
 

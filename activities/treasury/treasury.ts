@@ -1,4 +1,5 @@
-import { nextOf, type GasDeps } from '../../txmanager/estimate-gas';
+import { nextOf } from '../../txmanager/estimate-gas';
+import type { GasDeps } from '../../txmanager/gas-node';
 import type { NextIntent } from '../../txmanager/next-intent';
 
 /** Moves between our own addresses. */

@@ -1,17 +1,14 @@
 import type { EntityManager } from 'typeorm';
 import { covered, moveClaim, priced } from './claim';
-import type { ExternalConversions } from './provider-quote';
-import { type PairTerms, announceConversion } from '../../db/conversions/conversions';
+import { type PairTerms, announceConversion, tellConversion } from '../../db/conversions/conversions';
 import { post } from '../../db/ledger/ledger';
 import type { ConversionRow, ConversionQuote } from '../../domain/conversions/conversion';
 import { acceptConversionJournal } from '../../domain/ledger/ledger';
 
-/** Takes the whole source amount of a claim out of the balance, to be executed elsewhere: debit, record and event in
- *  the caller's transaction. Throws CONVERSION_FAILED, CONVERSION_IN_PROGRESS. J10. */
-
+/** Takes the whole source amount of a claim out of the balance, to be executed elsewhere: debit, record, event and the
+ *  request for the workflow, in the caller's transaction. Throws CONVERSION_FAILED, CONVERSION_IN_PROGRESS. J10. */
 export async function acceptExternal(
   tx: EntityManager,
-  external: Pick<ExternalConversions, 'open'>,
   claim: ConversionRow,
   quote: ConversionQuote,
   terms: Pick<PairTerms, 'rateIds'>,
@@ -34,7 +31,7 @@ export async function acceptExternal(
       }),
     ),
   );
-  await external.open(tx, sent);
+  await tellConversion(tx, sent);
   await announceConversion(tx, sent, 'conversion.processing', claim.status);
   return sent;
 }

@@ -1,6 +1,6 @@
 import type { EntityManager } from 'typeorm';
-import { moveConversion, announceConversion } from '../../db/conversions/conversions';
-import { readOrderRow, swapFacts, tellConversion, type SwapOrderRow } from '../../db/conversions/swaps';
+import { moveConversion, announceConversion, tellConversion } from '../../db/conversions/conversions';
+import { readOrderRow, swapFacts, type SwapOrderRow } from '../../db/conversions/swaps';
 import { ensure, post } from '../../db/ledger/ledger';
 import { byClock } from '../../db/records';
 import type { ConversionRow } from '../../domain/conversions/conversion';

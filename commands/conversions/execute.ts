@@ -149,9 +149,7 @@ function inOneTransaction(
   { quote, terms }: Quoted,
 ): Promise<ConversionRow> {
   const moveMoney = (tx: EntityManager): Promise<ConversionRow> =>
-    quote.mode === 'internal'
-      ? completeInternal(tx, claim, quote, terms)
-      : acceptExternal(tx, deps.external!, claim, quote, terms);
+    quote.mode === 'internal' ? completeInternal(tx, claim, quote, terms) : acceptExternal(tx, claim, quote, terms);
   if ('key' in by)
     return deps.db.transaction(async (tx) => {
       await spendByKey(tx, by.key, times(quote.fromAmount, terms.rates.from, 18, 'up'));

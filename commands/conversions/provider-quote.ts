@@ -1,5 +1,3 @@
-import type { EntityManager } from 'typeorm';
-import { tellConversion } from '../../db/conversions/swaps';
 import { rateNow } from '../../db/pricing/pricing';
 import type { Queryable } from '../../db/query';
 import { assetOf } from '../../domain/chains/assets';
@@ -11,7 +9,6 @@ import {
   tooMuch,
   type ConversionAsk,
   type ConversionLimits,
-  type ConversionRow,
   type ExternalTerms,
   type UsdRates,
 } from '../../domain/conversions/conversion';
@@ -26,8 +23,6 @@ export interface ExternalConversions {
   /** What it would bring now. `limits`: ours; its own may be narrower. Throws QUOTE_FAILED, with words for
    *  merchants. */
   quote(ask: ConversionAsk & Readonly<{ rates: UsdRates; limits: ConversionLimits }>): Promise<ExternalTerms>;
-  /** Takes over a conversion whose source amount has just been debited, in that transaction. */
-  open(tx: EntityManager, row: ConversionRow): Promise<void>;
 }
 
 type RateRow = Omit<RowOf<typeof swapRateEntity>, 'from_currency' | 'to_currency' | 'taken_at'>;
@@ -52,7 +47,7 @@ const untagged = (currency: string): DomainError =>
   new DomainError('QUOTE_FAILED', `${currency} needs destination tags, which orders at the swap provider do not have`);
 
 /** Conversions by a swap provider, for whoever quotes and executes. Sending our deposit costs a chain fee, which is
- *  charged with the commission. `open` asks for the workflow. */
+ *  charged with the commission. */
 export const swapConversions = (db: Queryable, maxAgeSeconds: number): ExternalConversions => ({
   async quote({ fromCurrency, toCurrency, fromAmount, rates, limits }) {
     for (const currency of [fromCurrency, toCurrency])
@@ -83,8 +78,5 @@ export const swapConversions = (db: Queryable, maxAgeSeconds: number): ExternalC
     const toAmount = leastOutput(rate, net, assetOf(toCurrency).decimals);
     if (toAmount === null) throw unavailable();
     return { providerFee, toAmount, priceProtectionPct, estimatedSeconds: rate.seconds };
-  },
-  async open(tx, row) {
-    await tellConversion(tx, row);
   },
 });

@@ -1,4 +1,5 @@
 import type { EntityManager } from 'typeorm';
+import type { PaymentRow } from '../../domain/payments/payment';
 import { requestSignal } from '../temporal/temporal-requests';
 import { ownerWorkflow, workflowIds, type IntentOwner, type OwnerKind } from '../../domain/workflow-ids';
 
@@ -46,3 +47,20 @@ export async function tellSenders(
  *  single intent looks by itself, and a signal would only lengthen its history. */
 export const tellPayouts = (tx: EntityManager, intentIds: readonly string[]): Promise<void> =>
   tellSenders(tx, intentIds, 'payout-batch');
+
+/** Has the workflow run that sends a planned sweep. */
+export const startSweep = (tx: EntityManager, payment: PaymentRow, owner: IntentOwner): Promise<unknown> =>
+  requestSignal(tx, {
+    ...ownerWorkflow(owner),
+    args: [owner.id],
+    signal: 'updated',
+    attributes: {
+      MerchantId: payment.merchant_id,
+      Currency: payment.currency!,
+      Network: payment.network!,
+      // A batch has more payments than the one that asks for it.
+      ...(owner.kind === 'sweep'
+        ? { PaymentId: payment.id, summary: `Sweep of ${payment.currency} of payment ${payment.id}` }
+        : {}),
+    },
+  });

@@ -14,7 +14,9 @@ import {
 } from '../../domain/conversions/conversion';
 import { DomainError } from '../../domain/errors';
 import { add, compare, negate, times, trim } from '../../domain/money';
+import { workflowIds } from '../../domain/workflow-ids';
 import type { Queryable } from '../pricing/pricing';
+import { requestSignal } from '../temporal/temporal-requests';
 import { announceRecord, moveRecord, pageOfRecords, type Patch } from '../records';
 
 /** Balances into each other: what is asked for, at which terms, and the one transaction that moves the money.
@@ -174,3 +176,20 @@ export async function liquidity(
   const rows = await db.query<FreeRow[]>(freeSql, [currencies]);
   return new Map(rows.map(({ asset, free }) => [asset, compare(free, assetOf(asset).dust) > 0]));
 }
+
+/** Lets the workflow of a conversion look again; starts it where it does not run. */
+export const tellConversion = (
+  tx: EntityManager,
+  conversion: Pick<ConversionRow, 'id' | 'merchant_id' | 'from_currency' | 'from_amount' | 'to_currency'>,
+): Promise<unknown> =>
+  requestSignal(tx, {
+    workflow: 'conversion',
+    workflowId: workflowIds.conversion(conversion.id),
+    args: [conversion.id],
+    signal: 'updated',
+    attributes: {
+      MerchantId: conversion.merchant_id,
+      Currency: conversion.from_currency,
+      summary: `Conversion of ${trim(conversion.from_amount)} ${conversion.from_currency} to ${conversion.to_currency}`,
+    },
+  });

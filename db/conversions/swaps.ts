@@ -1,4 +1,3 @@
-import { trim } from '../../domain/money';
 import type { EntityManager } from 'typeorm';
 import { assetOf, type NetworkId } from '../../domain/chains/assets';
 import type { ChainCodec } from '../../domain/chains/chain';
@@ -14,10 +13,8 @@ import {
 } from '../../domain/conversions/swap';
 import type { IntentRow } from '../txmanager/intents';
 import { type Queryable } from '../pricing/pricing';
-import { requestSignal } from '../temporal/temporal-requests';
 import { nextTreasuryAddress } from '../wallets/wallets';
 import { openIncident } from '../incidents';
-import { workflowIds } from '../../domain/workflow-ids';
 import type { RowOf } from '../entity';
 import type { swapOrderEntity } from './entities';
 
@@ -190,23 +187,6 @@ export const recordSwapIncident = (
     kind,
     subject: { kind: 'conversion', id: conversionId },
     details: { conversionId, ...details },
-  });
-
-/** Lets the workflow of a conversion look again; starts it where it does not run. */
-export const tellConversion = (
-  tx: EntityManager,
-  conversion: Pick<ConversionRow, 'id' | 'merchant_id' | 'from_currency' | 'from_amount' | 'to_currency'>,
-): Promise<unknown> =>
-  requestSignal(tx, {
-    workflow: 'conversion',
-    workflowId: workflowIds.conversion(conversion.id),
-    args: [conversion.id],
-    signal: 'updated',
-    attributes: {
-      MerchantId: conversion.merchant_id,
-      Currency: conversion.from_currency,
-      summary: `Conversion of ${trim(conversion.from_amount)} ${conversion.from_currency} to ${conversion.to_currency}`,
-    },
   });
 
 /** The conversion that an address of ours was made for, locked; null where it is for anything else. */

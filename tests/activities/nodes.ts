@@ -4,7 +4,8 @@ import type { signingActivities } from '../../activities/txmanager/signing';
 import { isToken } from '../../domain/chains/assets';
 import { DomainError } from '../../domain/errors';
 import type { OpenIntent, NextIntent } from '../../txmanager/next-intent';
-import { estimateOwned, type GasNode } from '../../txmanager/estimate-gas';
+import { estimateOwned } from '../../txmanager/estimate-gas';
+import type { GasNode } from '../../txmanager/gas-node';
 import type { IntentOwner } from '../../domain/workflow-ids';
 
 /** Nodes that take every transfer for what it usually takes: 21,000 gas, or 65,000 of a token with the margin. */

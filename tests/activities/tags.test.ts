@@ -25,7 +25,7 @@ import { anApprover } from '../approver';
 import { register, tagChain, withTags } from '../chain/registering';
 import { unguarded } from '../unguarded';
 import { bookEnd } from '../book-end';
-import type { GasNode } from '../../txmanager/estimate-gas';
+import type { GasNode } from '../../txmanager/gas-node';
 import { paymentsAt } from './run-payment';
 
 /** What is signed with destination tags: what the rows name, and nothing else. */

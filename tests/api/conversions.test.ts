@@ -854,7 +854,6 @@ describe('a process that dies', () => {
 
 describe('a pair that is executed elsewhere', () => {
   /** Whoever executes it is played here; the adapter and its provider have tests of their own. */
-  const opened: string[] = [];
   const deps = () => h.api.deps as { external?: ExternalConversions };
   let own: ExternalConversions | undefined;
   beforeEach(async () => {
@@ -869,7 +868,6 @@ describe('a pair that is executed elsewhere', () => {
         priceProtectionPct: '0.8',
         estimatedSeconds: 900,
       }),
-      open: async (_tx, row) => void opened.push(row.id),
     };
   });
   afterEach(async () => {
@@ -902,7 +900,9 @@ describe('a pair that is executed elsewhere', () => {
       'external',
       0.8,
     ]);
-    expect(opened).toEqual([body._id]);
+    expect(await h.db.query('SELECT workflow_id FROM temporal_request WHERE args @> $1', [`["${body._id}"]`])).toEqual([
+      { workflow_id: `conversion/${body._id}` },
+    ]);
     expect(await balanceOf(shop, 'ETH')).toBe('9');
     expect(await balanceOf(shop, 'BTC')).toBe('0');
     expect(await eventsOf(body._id)).toEqual(['conversion.processing']);
@@ -1166,7 +1166,6 @@ describe('reads', () => {
     const own = deps.external;
     deps.external = {
       quote: async () => ({ providerFee: '0', toAmount: '0.0499', priceProtectionPct: '0.5', estimatedSeconds }),
-      open: () => Promise.resolve(),
     };
     await h.db.query(
       `INSERT INTO conversion_pair (from_currency, to_currency, mode) VALUES ('ETH', 'BTC', 'external')`,

@@ -96,7 +96,6 @@ describe('a conversion of a coin to another network', () => {
     const own = deps.external;
     deps.external = {
       quote: async () => ({ providerFee: '0', toAmount: '3000', priceProtectionPct: '0.5', estimatedSeconds: null }),
-      open: () => Promise.resolve(),
     };
     const add =
       "INSERT INTO conversion_pair (from_currency, to_currency, mode) VALUES ('ETH', 'USDC_ERC20', 'external')";

@@ -1,11 +1,29 @@
 import type { EntityManager } from 'typeorm';
+import type { FinalAttempt } from '../../db/chains/attempts';
+import { tellPayment } from '../../db/chains/notify';
+import { bookFeeChange, ensure, reverse, type Mined } from '../../db/ledger/ledger';
+import { depositsById } from '../../db/payments/deposits';
 import { disband } from '../../db/sweeps/sweeps';
-import type { IntentRow } from '../../db/txmanager/intents';
+import {
+  accountsOf,
+  dropShares,
+  sharesOf,
+  type AttemptRow,
+  type IntentRow,
+  type ShareRow,
+} from '../../db/txmanager/intents';
 import { sweptPayments } from '../../db/txmanager/sign-facts';
+import { assetOf, networkOf, type Currency } from '../../domain/chains/assets';
+import { feeGoneJournal, feeGoneKey, type FeePayer } from '../../domain/ledger/ledger';
+import { fromUnits } from '../../domain/money';
+import { roomOf, shareOut } from '../../domain/sweeps/sweep-batch';
 import type { InsideFacts } from '../obligation';
 import { invoicesOf } from './invoices';
-import { transferText, type OutgoingKind } from './kind';
-import { bookSweep, isTokenBatch, unbookSweep } from './sweep-end';
+import { transferText, type Booking, type OutgoingKind } from './kind';
+
+/** Does the gas wallet pay for it? */
+const isTokenBatch = (intent: IntentRow): boolean =>
+  intent.payment_id === null && networkOf(intent.currency).kind === 'account';
 
 /** Moves a confirmed payment's money, or that of many, to the settlement address. */
 export const sweep: OutgoingKind = {
@@ -69,3 +87,85 @@ async function sweepFacts(tx: EntityManager, intents: readonly IntentRow[]): Pro
     }),
   );
 }
+
+/** The settlement of its payments books what a sweep moves: here is what a second transaction of it costs besides.
+ *  Tells the payments. */
+async function bookSweep(tx: EntityManager, { intent, mined, paid }: Booking): Promise<void> {
+  await reverse(tx, feeGoneKey(`sweep/${intent.id}`));
+  await bookFeeChange(tx, `sweep/${intent.id}`, { ...paid, from: 'A:deposit' });
+  const paymentIds = intent.payment_id ? [intent.payment_id] : await shareFee(tx, intent, mined, paid);
+  await tx.query(
+    `UPDATE payment SET sweep_state = 'confirmed', sweep_tx_id = $2 WHERE id = ANY($1) AND status = 'SWEEP_QUEUED'`,
+    [paymentIds, mined.tx_id],
+  );
+  for (const paymentId of paymentIds) await tellPayment(tx, paymentId);
+}
+
+/** Takes back the fees that its settlements had booked; the settlements stay. */
+async function unbookSweep(tx: EntityManager, { intentId }: FinalAttempt): Promise<void> {
+  const fees = await tx.query<Array<{ of: string; native: Currency; chainFee: string; from: FeePayer }>>(
+    `SELECT j.key AS of, p.asset AS native, trim_scale(p.amount)::text AS "chainFee", p.credit AS "from"
+       FROM journal j JOIN posting p ON p.journal_id = j.id
+      WHERE p.debit = 'E:network' AND j.key IN (SELECT 'sweep/' || $1::text UNION ALL
+        SELECT 'sweep/' || intent_id || '/' || payment_id FROM sweep_share WHERE intent_id = $1::bigint)`,
+    [intentId],
+  );
+  for (const fee of fees) await ensure(tx, feeGoneJournal(fee));
+}
+
+/** Books each payment's part of what a batch's transaction cost, and drops the payments whose coins it did not
+ *  spend. Returns the payments that it moved. */
+async function shareFee(
+  tx: EntityManager,
+  intent: IntentRow,
+  mined: AttemptRow,
+  paid: Omit<Mined, 'from'>,
+): Promise<string[]> {
+  const shares = await sharesOf(tx, intent.id);
+  const deposits = await depositsById(tx, intent.deposit_ids);
+  const spent = new Set([
+    ...deposits.filter((one) => mined.inputs.includes(`${one.tx_id}:${one.out_index}`)).map((one) => one.id),
+    ...(await accountsOf(tx, mined.id)).flatMap((account) => account.deposit_ids),
+  ]);
+  const isIn = (share: ShareRow): boolean => share.deposit_ids.every((id) => spent.has(id));
+  const members = shares.filter(isIn);
+  const fee = BigInt(mined.fee_units ?? '0');
+  const parts = shareOut(
+    fee,
+    members.map((share) => ({
+      weight: BigInt(share.deposit_ids.length),
+      // Tokens do not bear their gas in what they are: their settlement charges it.
+      room: isTokenBatch(intent) ? fee : roomOfShare(share),
+    })),
+  );
+  for (const [index, share] of members.entries())
+    await tx.query('UPDATE sweep_share SET fee_units = $3 WHERE intent_id = $1 AND payment_id = $2', [
+      intent.id,
+      share.payment_id,
+      parts[index]!.toString(),
+    ]);
+  const booked = await tx.query<Array<{ key: string }>>('SELECT key FROM journal WHERE key = ANY($1)', [
+    members.map((share) => `sweep/${intent.id}/${share.payment_id}`),
+  ]);
+  for (const { key } of booked) await reverse(tx, feeGoneKey(key));
+  const isBooked = (share: ShareRow): boolean => booked.some(({ key }) => key.endsWith(`/${share.payment_id}`));
+  const again = parts.filter((_, index) => isBooked(members[index]!)).reduce((sum, part) => sum + part, 0n);
+  await bookFeeChange(
+    tx,
+    booked.map(({ key }) => key),
+    {
+      ...paid,
+      chainFee: fromUnits(again, assetOf(paid.native).decimals),
+      from: isTokenBatch(intent) ? 'A:gas' : 'A:deposit',
+    },
+  );
+  const left = shares.filter((share) => !isIn(share));
+  await dropShares(tx, left, 'its deposits were not there when the batch was sent');
+  for (const share of left) await tellPayment(tx, share.payment_id);
+  return members.map((share) => share.payment_id);
+}
+const roomOfShare = (share: ShareRow): bigint =>
+  roomOf({
+    broughtUnits: BigInt(share.brought_units),
+    netUnits: share.net_units === null ? null : BigInt(share.net_units),
+  });
