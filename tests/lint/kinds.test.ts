@@ -13,7 +13,7 @@ const registry = /^(txmanager\/kinds\/|domain\/txmanager\/kinds\.ts$|db\/migrati
 const own: Readonly<Record<Kind, RegExp>> = {
   gas: /^((domain|db)\/sweeps\/|txmanager\/plan-sweep-alone\.ts$)/,
   sweep:
-    /^((domain|db)\/sweeps\/|(db\/chains\/notify|txmanager\/(plan-sweep-(alone|batch)|queue-sweep|sweep-terms|settle))\.ts$)/,
+    /^((domain|db)\/sweeps\/|(db\/chains\/notify|txmanager\/(plan-sweep-\w+|queue-sweep|sweep-terms|settle))\.ts$)/,
   refund: /^(db|commands|activities)\/refunds\//,
   withdrawal: /^(db|commands|activities)\/withdrawals\//,
   consolidate: /^(db|activities)\/treasury\//,
