@@ -1,0 +1,74 @@
+import type { Currency } from '../../domain/chains/assets';
+import type { ChainNode } from '../../domain/chains/chain';
+import type { NodeLogin } from '../json-rpc';
+import { readAccount, tokenBalance } from './accounts';
+import { chainCheck, readAt, readBlock, readNewest, seconds } from './blocks';
+import { tronCodec, type TronCodec } from './codec';
+import { costOf, type AskedTronTransfer, type CostAnswer } from './costs';
+import { fateOf, type Fate } from './fate';
+import { tronHttp, type Ask } from './http';
+import { assetIn, type TronChain, type TronPlan } from './plan';
+import { lookUp, sourcesOf, verify } from './sightings';
+import { broadcast, type TronBroadcastAnswer } from './sending';
+import { nativeOf, tokensOf } from './transfers';
+
+/** What the family shares with the other families' nodes, and what it has instead of nonces, gas and past states. */
+export type TronNode = Pick<
+  ChainNode,
+  'head' | 'finalHeight' | 'readBlock' | 'blockHash' | 'lookUp' | 'verify' | 'sources'
+> &
+  Readonly<{
+    /** The newest final block's id and time (Unix milliseconds): what a plan refers to and counts its life from. */
+    reference(): Promise<Readonly<{ reference: string; time: number }>>;
+    /** What an address holds now, in final blocks or in all. Nodes do not know it as of a past block. */
+    holding(address: string, currency: Currency, view: 'newest' | 'final'): Promise<bigint>;
+    costOf(transfer: AskedTronTransfer): Promise<CostAnswer>;
+    broadcast(raw: string): Promise<TronBroadcastAnswer>;
+    fateOf(signed: Readonly<{ txId: string }> & Pick<TronPlan, 'reference' | 'expiresAt'>): Promise<Fate>;
+  }>;
+
+/** Paths of final blocks go to another port of a node of one's own: 8091 beside 8090. Solidity HTTP API,
+ *  developers.tron.network. */
+function asking(login: NodeLogin, solid: NodeLogin = login): Ask {
+  const [full, final] = [tronHttp(login), tronHttp(solid)];
+  return (path, body, shape) => (path.startsWith('/walletsolidity/') ? final : full)(path, body, shape);
+}
+
+/** A FullNode with its HTTP API. `solid`: where its view of final blocks is, if not at the same place. */
+export function tronAdapter(
+  chain: TronChain,
+  { login, solid }: Readonly<{ login: NodeLogin; solid?: NodeLogin }>,
+): TronCodec & TronNode {
+  const ask = asking(login, solid);
+  const codec = tronCodec(chain);
+  const reading = { native: nativeOf(chain), tokens: tokensOf(chain) };
+  const checkChain = chainCheck(ask, chain);
+  return {
+    ...codec,
+    head: async () => {
+      await checkChain();
+      const { height, id, time } = await readNewest(ask, 'wallet');
+      return { height, hash: id, time: seconds(time) };
+    },
+    finalHeight: async () => (await readNewest(ask, 'walletsolidity')).height,
+    reference: async () => {
+      await checkChain();
+      const { id, time } = await readNewest(ask, 'walletsolidity');
+      return { reference: id, time };
+    },
+    readBlock: (height) => readBlock(ask, height, reading),
+    blockHash: async (height) => (await readAt(ask, height))?.id ?? null,
+    lookUp: (txId) => lookUp(ask, reading, txId),
+    verify: (transfer, hash) => verify(ask, reading, transfer, hash),
+    sources: (transfer) => sourcesOf(ask, transfer),
+    holding: async (address, currency, at) => {
+      const view = at === 'final' ? 'walletsolidity' : 'wallet';
+      const { contract } = assetIn(chain, currency);
+      if (contract) return tokenBalance(ask, contract, address, view);
+      return (await readAccount(ask, address, view))?.balance ?? 0n;
+    },
+    costOf: (transfer) => costOf(ask, codec, chain, transfer),
+    broadcast: (raw) => broadcast(ask, raw),
+    fateOf: (signed) => fateOf(ask, signed),
+  };
+}

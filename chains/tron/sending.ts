@@ -1,0 +1,36 @@
+import type { BroadcastAnswer } from '../../domain/chains/chain';
+import { fields, text } from './answers';
+import type { Ask } from './http';
+import { readTransaction } from './read-back';
+
+/** What a node said to a broadcast. `expired`: it takes the transaction no more; that proves nothing of what blocks
+ *  have (`fate.ts`). There is no `conflict`, for there is no nonce. `known` proves nothing either: nodes remember the
+ *  id of what they have refused, and answer the repeat with DUP_TRANSACTION_ERROR. */
+export type TronBroadcastAnswer =
+  Exclude<BroadcastAnswer, { outcome: 'conflict' }> | Readonly<{ outcome: 'expired'; reason: string }>;
+
+const isShort = /balance is not sufficient|not enough|insufficient|no account|account .{0,80}not exists?/i;
+
+/** Some nodes write their messages in hex. */
+function plain(message: string): string {
+  const isHex = message.length >= 4 && /^([0-9a-f]{2})+$/i.test(message);
+  return isHex ? Buffer.from(message, 'hex').toString('utf8') : message;
+}
+
+/** Codes: Broadcast and RPC errors, developers.tron.network. */
+export async function broadcast(ask: Ask, raw: string): Promise<TronBroadcastAnswer> {
+  const { txId } = readTransaction(raw);
+  const said = await ask('/wallet/broadcasthex', { transaction: raw }, (answer) => {
+    const given = fields(answer, 'The answer');
+    const code = given.code === undefined ? '' : text(given.code, 'code');
+    const message = given.message === undefined ? '' : plain(text(given.message, 'message'));
+    if (given.result === true && given.txid !== txId) throw new Error(`it took ${String(given.txid)}, not ${txId}`);
+    return { isTaken: given.result === true, code, reason: [code, message].filter(Boolean).join(': ') };
+  });
+  if (said.isTaken) return { outcome: 'accepted' };
+  const { code, reason } = said;
+  if (code === 'DUP_TRANSACTION_ERROR') return { outcome: 'known' };
+  if (code === 'TRANSACTION_EXPIRATION_ERROR') return { outcome: 'expired', reason };
+  const isFunds = code === 'BANDWITH_ERROR' || (code === 'CONTRACT_VALIDATE_ERROR' && isShort.test(reason));
+  return { outcome: 'refused', why: isFunds ? 'funds' : 'other', reason };
+}

@@ -1,0 +1,90 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { closed, listening } from '../listening';
+import type { Part } from '../part';
+import { nodeRoutes, ReplyLost, type Body, type Node, type Routes } from './api';
+import { Chain, slotMs, type ChainOptions } from './chain';
+import { orderRoutes } from './orders';
+import { written } from './views';
+
+export type TronSimulatorOptions = Omit<ChainOptions, 'solidLag'> &
+  Readonly<{
+    port: number;
+    /** Blocks come by themselves, so many milliseconds apart; absent: when they are ordered. */
+    everyMs?: number;
+    solidLag?: number;
+  }>;
+
+async function bodyOf(request: IncomingMessage): Promise<Body> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk);
+  const text = Buffer.concat(chunks).toString('utf8');
+  return text ? (JSON.parse(text) as Body) : {};
+}
+
+/** A node answers what it cannot do with status 200 and an `Error`; an order that is wrong has status 400. */
+async function serve(routes: Routes, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const { pathname } = new URL(request.url ?? '/', 'http://tron');
+  const say = (status: number, value: unknown): void => {
+    response.statusCode = status;
+    response.setHeader('content-type', 'application/json').end(`${written(value)}\n`);
+  };
+  try {
+    const route = routes[pathname];
+    if (!route) say(404, { error: 'Not found' });
+    else say(200, route(await bodyOf(request)));
+  } catch (error) {
+    if (error instanceof ReplyLost) response.destroy();
+    else if (pathname.startsWith('/sandbox/')) say(400, { error: (error as Error).message });
+    else say(200, { Error: (error as Error).message });
+  }
+}
+
+/** A simulator of TRON: the HTTP API of a FullNode with its view of final blocks, over a chain of its own. It is no
+ *  node: what it does and does not do is in decision 0055. Orders below `/sandbox/` mine, reorganise, fund, stake and
+ *  script faults (`orders.ts`). It listens on this machine alone, and runs in the caller's process. */
+export async function startTronSimulator(options: TronSimulatorOptions): Promise<Part> {
+  const { port, everyMs, solidLag = 18, ...rest } = options;
+  let running: { server: Server; timer: NodeJS.Timeout | undefined } | undefined;
+
+  function open(): Readonly<{ node: Node; routes: Routes; tick: () => void }> {
+    const node: Node = { chain: new Chain({ ...rest, solidLag }), lag: 0, next: null };
+    const { chain } = node;
+    let isHalted = false;
+    const mine = (blocks: number, slots: number): void => {
+      const first = chain.head.time + slotMs * (1 + slots);
+      if (!isHalted) chain.mine(Array.from({ length: blocks }, (_, n) => first + slotMs * n));
+    };
+    const tick = (): void => {
+      const soonest = chain.head.time + Math.min(slotMs, everyMs ?? slotMs);
+      if (!isHalted) chain.mine([Math.max(soonest, Date.now())]);
+    };
+    const halt = (yes: boolean): void => {
+      isHalted = yes;
+    };
+    return { node, tick, routes: { ...nodeRoutes(node), ...orderRoutes(node, { mine, halt }) } };
+  }
+
+  const start = async (): Promise<void> => {
+    if (running) return;
+    const { routes, tick } = open();
+    const server = createServer((request, response) => void serve(routes, request, response));
+    await listening(server, port);
+    running = { server, timer: everyMs ? setInterval(tick, everyMs) : undefined };
+  };
+  const stop = async (): Promise<void> => {
+    const ended = running;
+    running = undefined;
+    if (!ended) return;
+    clearInterval(ended.timer);
+    await closed(ended.server);
+  };
+  await start();
+  return {
+    name: 'tron-simulator',
+    url: `http://127.0.0.1:${port}`,
+    pid: () => (running ? process.pid : undefined),
+    start,
+    stop,
+    kill9: stop, // it keeps each block as it comes, and loses its pool like a node
+  };
+}
