@@ -1,0 +1,39 @@
+import { jsonRpc, type NodeLogin } from '../json-rpc';
+import { readAccount, readNodeState, readReserves, type NodeState, type Reserves, type XrplAccount } from './accounts';
+import { asking } from './answers';
+import { readHead, readLedger, type XrplLedger } from './ledgers';
+import { readFees, submit, type SubmitAnswer, type XrplFees } from './sending';
+import { lookUp, readSender, verify, type Window, type XrplSighting } from './sightings';
+import type { XrplTransfer } from './transfers';
+
+/** The half that talks to a node: rippled (now xrpld) over JSON-RPC. Every method throws NODE_UNREACHABLE (retried)
+ *  where the node does not answer, or answers something else than it should. */
+export type XrplNode = Readonly<{
+  /** The newest validated ledger, which is final. */
+  head(): Promise<Pick<XrplLedger, 'height' | 'hash' | 'time'>>;
+  state(): Promise<NodeState>;
+  readLedger(height: number): Promise<XrplLedger | null>;
+  account(address: string, at?: number | 'validated'): Promise<XrplAccount | null>;
+  reserves(): Promise<Reserves>;
+  fees(): Promise<XrplFees>;
+  submit(raw: string): Promise<SubmitAnswer>;
+  lookUp(txId: string, window: Window): Promise<XrplSighting>;
+  verify(transfer: Pick<XrplTransfer, 'txId' | 'index' | 'to' | 'tag'>, ledgerHash: string): Promise<bigint | null>;
+  sender(txId: string): Promise<Readonly<{ address: string; tag: string | null }>>;
+}>;
+
+export function xrplNode({ url, user, password }: NodeLogin, patienceMs?: number): XrplNode {
+  const ask = asking(jsonRpc(url, user, password, patienceMs));
+  return {
+    head: () => readHead(ask),
+    state: () => readNodeState(ask),
+    readLedger: (height) => readLedger(ask, height),
+    account: (address, at) => readAccount(ask, address, at),
+    reserves: () => readReserves(ask),
+    fees: () => readFees(ask),
+    submit: (raw) => submit(ask, raw),
+    lookUp: (txId, window) => lookUp(ask, txId, window),
+    verify: (transfer, ledgerHash) => verify(ask, transfer, ledgerHash),
+    sender: (txId) => readSender(ask, txId),
+  };
+}

@@ -1,0 +1,115 @@
+import { DomainError } from '../../domain/errors';
+import { isFields, readerOf, type Ask } from './answers';
+import { readHead, readIds } from './ledgers';
+import type { Fields } from './signing';
+import { transfersOf } from './transfers';
+
+/** Ledgers in which a transaction can be: from the newest validated one when it was signed to its last. */
+export type Window = Readonly<{ first: number; last: number }>;
+
+/** Where a transaction of ours is. `validated` and `absent` are final. `pending`: a node has it, in no validated ledger
+ *  yet. `unknown` proves nothing. */
+export type XrplSighting =
+  | Readonly<{
+      state: 'validated';
+      height: number;
+      ledgerHash: string;
+      /** `tesSUCCESS`, or the code of a failure that has cost its fee. */
+      result: string;
+      success: boolean;
+      feeDrops: bigint;
+    }>
+  | Readonly<{ state: 'pending' }>
+  | Readonly<{ state: 'absent' }>
+  | Readonly<{ state: 'unknown'; reason: string }>;
+
+/** The most ledgers that a node searches at once (xrpl.org: tx). */
+const widest = 1000;
+const read = readerOf('tx');
+
+type Validated = Readonly<{ height: number; ledgerHash: string; transaction: Fields; meta: Fields }>;
+
+function validatedOf(txId: string, body: Fields): Validated | null {
+  if (read.hash(body, 'hash') !== txId) throw read.wrong(body, 'hash', 'id that was asked for');
+  if (!read.yes(body, 'validated')) return null;
+  return {
+    height: read.whole(body, 'ledger_index'),
+    ledgerHash: read.hash(body, 'ledger_hash'),
+    transaction: read.fields(body, 'tx_json'),
+    meta: read.fields(body, 'meta'),
+  };
+}
+
+/** Looks for a transaction, and proves that it is nowhere where it is: its last ledger must be validated, and all
+ *  ledgers of its window must be known. What is `absent` can never be validated any more, whoever sends it. */
+export async function lookUp(ask: Ask, txId: string, { first, last }: Window): Promise<XrplSighting> {
+  if (last < first || last - first > widest) throw new RangeError(`No window: ${first} to ${last}`);
+  // Before the search: a ledger that is validated meanwhile was not searched.
+  const head = await readHead(ask);
+  const asked = { transaction: txId, binary: false, min_ledger: first, max_ledger: last };
+  const { refused, body } = await ask('tx', asked, ['txnNotFound']);
+  if (refused === null) {
+    const found = validatedOf(txId, body);
+    if (!found) return { state: 'pending' };
+    const result = read.text(found.meta, 'TransactionResult');
+    return {
+      state: 'validated',
+      height: found.height,
+      ledgerHash: found.ledgerHash,
+      result,
+      success: result === 'tesSUCCESS',
+      feeDrops: read.drops(found.transaction, 'Fee'),
+    };
+  }
+  if (head.height < last) return { state: 'unknown', reason: `Ledger ${last} is not validated yet` };
+  if (body.searched_all === true) return { state: 'absent' };
+  return readWindow(ask, txId, { first, last });
+}
+
+/** A node says that it has not searched all where one of the ledgers is empty (XRPLF/rippled, issue 3750): then they
+ *  are read one by one, each the parent of the next. */
+async function readWindow(ask: Ask, txId: string, { first, last }: Window): Promise<XrplSighting> {
+  let parent: string | null = null;
+  for (let height = first; height <= last; height += 1) {
+    const ledger = await readIds(ask, height);
+    if (!ledger) return { state: 'unknown', reason: `The node does not have ledger ${height}` };
+    if (parent !== null && ledger.parentHash !== parent)
+      return { state: 'unknown', reason: `Ledger ${height} is not the child of ledger ${height - 1}` };
+    if (ledger.txIds.includes(txId))
+      return { state: 'unknown', reason: `Ledger ${height} has the transaction, which the node does not find` };
+    parent = ledger.hash;
+  }
+  return { state: 'absent' };
+}
+
+async function find(ask: Ask, txId: string): Promise<Validated | null> {
+  const { refused, body } = await ask('tx', { transaction: txId, binary: false }, ['txnNotFound']);
+  return refused === null ? validatedOf(txId, body) : null;
+}
+
+/** Second look before credit: what the transfer brought in the ledger with this hash, in drops. null: it is not in
+ *  that ledger, or not as it was. */
+export async function verify(
+  ask: Ask,
+  wanted: Readonly<{ txId: string; index: number; to: string; tag: string | null }>,
+  ledgerHash: string,
+): Promise<bigint | null> {
+  const found = await find(ask, wanted.txId);
+  if (found?.ledgerHash !== ledgerHash) return null;
+  const { transfers } = transfersOf(wanted.txId, found.transaction, found.meta);
+  const same = transfers.find(({ index, to, tag }) => index === wanted.index && to === wanted.to && tag === wanted.tag);
+  return same?.units ?? null;
+}
+
+/** Who sent a transaction, and the tag to send money back with: the source tag that it carries. Throws NODE_UNREACHABLE
+ *  where no validated ledger of the node has it. */
+export async function readSender(ask: Ask, txId: string): Promise<Readonly<{ address: string; tag: string | null }>> {
+  const found = await find(ask, txId);
+  if (!found || !isFields(found.transaction))
+    throw new DomainError('NODE_UNREACHABLE', `No validated ledger of the node has ${txId}`);
+  const { transaction } = found;
+  return {
+    address: read.text(transaction, 'Account'),
+    tag: transaction.SourceTag === undefined ? null : String(read.whole(transaction, 'SourceTag')),
+  };
+}
