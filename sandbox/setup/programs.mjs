@@ -1,13 +1,13 @@
-import { execFileSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { goBuild, goMinor, pinned } from './go-build.mjs';
 import { cache, isDebianRoot, isProgram, logOf, onPath, root } from './places.mjs';
 import { skip } from './not-run.mjs';
 import { oneAtATime } from './one-at-a-time.mjs';
 import { say, SetupError, step } from './say.mjs';
 
 const bin = join(cache, 'bin');
-const temporalVersion = 'v1.5.1'; // newer ones have a go.mod that `go install` refuses
+const temporalVersion = pinned('github.com/temporalio/cli'); // newer ones have a go.mod that stands in the way
 const btcdVersion = 'v0.26.2';
 const testServerVersion = '1.38.0';
 
@@ -24,15 +24,17 @@ async function makeTemporal(node, installed) {
   const download = () => sdkDownload(node, installed, 'createLocal', /^temporal-(?!test-server)/);
   const downloaded = !canBuild || (await reachesDownloads()) ? await download() : undefined;
   if (downloaded) return downloaded;
-  if (canBuild)
-    return goInstall('Temporal CLI', 'github.com/temporalio/cli/cmd/temporal', temporalVersion, 'temporal', {
-      flags: ['-ldflags=-s -w'],
-      fetches: 'some 300 MB',
-    });
+  if (canBuild) return buildTemporal();
   throw new SetupError(
     'A Temporal server is missing. Any of these gives one: set TEMPORAL_ADDRESS to a running one; put the Temporal ' +
       'CLI on the PATH; install Go 1.25 or newer, and it is built',
   );
+}
+
+async function buildTemporal() {
+  const folder = join(cache, `temporal-${temporalVersion}`);
+  await goBuild(`Temporal CLI ${temporalVersion}`, folder, { temporal: 'github.com/temporalio/cli/cmd/temporal' });
+  return join(folder, 'temporal');
 }
 
 export async function btcd() {
@@ -184,13 +186,6 @@ async function goInstall(label, module, version, program, { flags, fetches }) {
     },
   );
   return join(folder, program);
-}
-
-/** The minor version of Go 1.x; 0 without Go. */
-function goMinor() {
-  if (!onPath('go')) return 0;
-  const match = /go1\.(\d+)/.exec(execFileSync('go', ['version'], { encoding: 'utf8' }));
-  return match ? parseInt(match[1], 10) : 0;
 }
 
 /** Whether a download of Temporal is worth waiting for the packages. Knows nothing of proxies: a no means a build. */
