@@ -1,5 +1,4 @@
 import { Client, Connection } from '@temporalio/client';
-import { temporal } from '@temporalio/proto';
 import {
   DefaultLogger,
   NativeConnection,
@@ -18,11 +17,11 @@ import { logEvents } from '../db/webhooks/emitted';
 import { armFailPoints } from '../db/fail-point';
 import { ConfigError, parseConfig, type Config, type ProcessName } from '../domain/config';
 import { logOf, logOptions } from '../domain/log';
-import { searchAttributes } from '../workflows/messages';
 import { translateFailures } from './failures';
 import { heartbeat } from './heartbeat';
 import { inWorkflow } from './in-workflow';
 import { serveMetrics, type MoreMetrics } from './metrics';
+import { registerSearchAttributes } from './search-attributes';
 import { temporalMetrics } from './temporal-metrics';
 
 /** What a worker's process is made of. */
@@ -134,7 +133,9 @@ async function temporalOf(config: Config, log: Logger): Promise<Pick<Process, 'c
     connection: await patiently(log, 'Temporal', () => Connection.connect(options)),
     namespace: config.TEMPORAL_NAMESPACE,
   });
-  await patiently(log, 'Temporal search attributes', () => registerSearchAttributes(client));
+  await patiently(log, 'Temporal search attributes', () =>
+    registerSearchAttributes(client.connection, client.options.namespace),
+  );
   return { connection, client };
 }
 
@@ -190,23 +191,6 @@ async function patiently<T>(log: Logger, what: string, attempt: () => Promise<T>
       await pause(1000);
     }
   }
-}
-
-/** Adds the search attributes that the namespace does not have; another process may be doing the same. */
-async function registerSearchAttributes(client: Client): Promise<void> {
-  const { namespace } = client.options;
-  const names = Object.keys(searchAttributes);
-  const service = client.connection.operatorService;
-  const known = await service.listSearchAttributes({ namespace });
-  const missing = names.filter((name) => !(name in (known.customAttributes ?? {})));
-  if (!missing.length) return;
-  const keyword = temporal.api.enums.v1.IndexedValueType.INDEXED_VALUE_TYPE_KEYWORD;
-  await service
-    .addSearchAttributes({ namespace, searchAttributes: Object.fromEntries(missing.map((name) => [name, keyword])) })
-    .catch(async (error: unknown) => {
-      const now = await service.listSearchAttributes({ namespace });
-      if (missing.some((name) => !(name in (now.customAttributes ?? {})))) throw error;
-    });
 }
 
 /** The workflow code of this build: bundled ahead by the build, or from its sources. */
