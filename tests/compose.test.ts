@@ -6,6 +6,7 @@ import { networks, type NetworkId } from '../domain/chains/assets';
 import { passwordVariable, roles as databaseRoles } from '../db/roles/roles';
 import { asked, parseConfig, type ProcessName } from '../domain/config';
 import { configSchema } from '../domain/settings';
+import { historyShards } from '../sandbox/parts/temporal-on-postgres/settings';
 
 type Service = {
   image: string;
@@ -48,7 +49,7 @@ const theirs: Record<string, readonly string[]> = {
   'temporalio/auto-setup': [
     ...['DB', 'DB_PORT', 'POSTGRES_SEEDS', 'POSTGRES_USER', 'POSTGRES_PWD', 'DBNAME', 'VISIBILITY_DBNAME'],
     ...['DEFAULT_NAMESPACE', 'DEFAULT_NAMESPACE_RETENTION', 'SKIP_ADD_CUSTOM_SEARCH_ATTRIBUTES', 'TEMPORAL_ADDRESS'],
-    'SKIP_DB_CREATE',
+    ...['SKIP_DB_CREATE', 'NUM_HISTORY_SHARDS'],
   ],
   'temporalio/ui': ['TEMPORAL_ADDRESS', 'TEMPORAL_DISABLE_WRITE_ACTIONS'],
   'nginxinc/nginx-unprivileged': [],
@@ -164,6 +165,10 @@ describe('A10: roles in compose', () => {
       expect(environment.DATABASE_URL).toBe(role && `postgres://cp_${role}:${password}@postgres:5432/payments`);
     }
     expect(ours.map(([name]) => name).sort()).toEqual(['checkout', 'migrate', ...Object.keys(roleOf)].sort());
+  });
+
+  it('begins Temporal with as many history shards as the sandbox has, for they cannot be changed later', () => {
+    expect(compose.services['temporal']?.environment?.['NUM_HISTORY_SHARDS']).toBe(historyShards);
   });
 
   it('gives Temporal a role without a right in the database of payments', () => {
