@@ -171,6 +171,13 @@ describe('A10: roles in compose', () => {
     expect(compose.services['temporal']?.environment?.['NUM_HISTORY_SHARDS']).toBe(historyShards);
   });
 
+  it('lets Temporal and all of ours connect at once: by default PostgreSQL takes 100', () => {
+    const ofTemporal = 4 * (20 + 10);
+    const { default: pool } = configSchema.properties.DATABASE_POOL as { default?: number };
+    const taken = Number(/^max_connections=(\d+)$/.exec(compose.services['postgres']?.command?.at(-1) ?? '')?.[1]);
+    expect(taken).toBeGreaterThan(ofTemporal + pool! * ours.length);
+  });
+
   it('gives Temporal a role without a right in the database of payments', () => {
     expect(compose.services['temporal']?.environment).toMatchObject({
       POSTGRES_USER: 'cp_temporal',
