@@ -28,6 +28,9 @@ function find(program: string, variable: string): string {
 }
 
 export const temporalBinary = (): string => find('temporal', 'TEMPORAL_CLI_PATH');
+export const temporalServerBinary = (): string => find('temporal-server', 'TEMPORAL_SERVER_PATH');
+export const temporalSqlToolBinary = (): string => find('temporal-sql-tool', 'TEMPORAL_SQL_TOOL_PATH');
+export const temporalUiBinary = (): string => find('temporal-ui-server', 'TEMPORAL_UI_SERVER_PATH');
 export const btcdBinary = (): string => find('btcd', 'BTCD_PATH');
 export const litecoindBinary = (): string => find('litecoind', 'LITECOIND_PATH');
 

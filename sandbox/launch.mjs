@@ -12,23 +12,30 @@ import { root } from './setup/places.mjs';
 import { browser, btcd, goModules, litecoind, php, promtool, temporal, testServer } from './setup/programs.mjs';
 import { python, pythonsOfTheSdk } from './setup/python.mjs';
 import { say, SetupError } from './setup/say.mjs';
+import { temporalOnPostgres } from './setup/temporal-on-postgres.mjs';
+import { temporalStore } from './setup/temporal-store.mjs';
 import { runTests } from './setup/test.mjs';
 
 const servers = async (node, installed) => ({
   TEMPORAL_CLI_PATH: await temporal(node, installed),
   BTCD_PATH: await btcd(),
 });
+/** The same for a command that takes `--temporal`. */
+const chosenServers = async (node, installed, _, store) =>
+  store === 'postgres' ? { ...(await temporalOnPostgres()), BTCD_PATH: await btcd() } : servers(node, installed);
 const nothing = async () => ({});
 
 const jestNode = '24.9.0'; // from here on Jest can require() packages that are ES modules only
 
 /** Per command: the least Node, and what it needs besides packages and the build, as variables that name the programs.
- *  `installed`: settles once the packages are there; the programs are brought meanwhile. */
+ *  `installed`: settles once the packages are there; the programs are brought meanwhile. `takesStore`: the command
+ *  takes the option `--temporal`. */
 const commands = {
   start: {
     node: '22.12.0',
-    programs: async (node, installed, args) => ({
-      ...(await servers(node, installed)),
+    takesStore: true,
+    programs: async (node, installed, args, store) => ({
+      ...(await chosenServers(node, installed, args, store)),
       ...(args.some((one) => one.includes('litecoin')) ? { LITECOIND_PATH: await litecoind() } : {}),
     }),
   },
@@ -45,14 +52,16 @@ const commands = {
   'docs-states': { node: '22.12.0', programs: nothing },
   build: { node: '22.12.0', programs: nothing },
   check: { node: jestNode, programs: nothing },
-  bench: { node: '22.12.0', programs: servers },
-  torture: { node: '22.12.0', programs: servers },
+  bench: { node: '22.12.0', programs: chosenServers, takesStore: true },
+  torture: { node: '22.12.0', programs: chosenServers, takesStore: true },
   'restore-drill': { node: '22.12.0', programs: servers },
   'upgrade-drill': { node: '22.12.0', programs: servers },
   test: {
     node: jestNode,
-    programs: async (node, installed) => ({
+    takesStore: true,
+    programs: async (node, installed, _, store) => ({
       ...(await servers(node, installed)),
+      ...(store === 'postgres' ? await temporalOnPostgres() : {}),
       TEST_SERVER_PATH: await testServer(node, installed),
       CHROME_PATH: await browser(),
       LITECOIND_PATH: await litecoind(),
@@ -66,24 +75,28 @@ const commands = {
   },
 };
 
-async function main([name, ...args]) {
+async function main([name, ...given]) {
   const command = Object.hasOwn(commands, name ?? '') ? commands[name] : undefined;
   if (!command) throw new SetupError(`Usage: node sandbox/launch.mjs <${Object.keys(commands).join('|')}> [arguments]`);
+  const { store, rest: args } = command.takesStore
+    ? temporalStore(given, process.env)
+    : { store: 'sqlite', rest: given };
   process.chdir(root);
   const node = await newEnoughNode(command.node);
   const installed = packages();
   // A test builds beside its checks; everything else at once.
   const built = name === 'test' || name === 'check' ? installed : installed.then(() => build(node));
-  const [programs] = await Promise.all([command.programs(node, installed, args), built]);
+  const [programs] = await Promise.all([command.programs(node, installed, args, store), built]);
+  const env = { ...withPrograms(programs), SANDBOX_TEMPORAL: store };
   if (name === 'check') return runChecks(node, args);
-  if (name === 'test') return runTests(node, args, withPrograms(programs), () => build(node));
+  if (name === 'test') return runTests(node, args, env, () => build(node));
   if (name === 'build') return 0;
   const script = [`dist/sandbox/${name}.js`, `dist/tests/${name}/index.js`, `sdk/${name}/dist/main.js`].find((file) =>
     existsSync(join(root, file)),
   );
   if (!script)
     throw new SetupError(`dist/sandbox/${name}.js is missing: this build does not have the command '${name}'`);
-  return run(node, ['--enable-source-maps', script, ...args], withPrograms(programs));
+  return run(node, ['--enable-source-maps', script, ...args], env);
 }
 
 const withPrograms = (programs) => ({

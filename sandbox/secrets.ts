@@ -13,15 +13,20 @@ export type Secrets = Readonly<{
   /** SECRETS_KEY of the service. */
   secretsKey: string;
   postgresPassword: string;
+  /** Of Temporal's role in PostgreSQL. */
+  temporalPassword: string;
   btcRpcUser: string;
   btcRpcPassword: string;
   /** With what the API asks the payers of a test instance. */
   simulatorKey: string;
 }>;
 
+/** Those that a sandbox had from the beginning; each later one has a file of its own. */
+type First = Omit<Secrets, 'simulatorKey' | 'temporalPassword'>;
+
 export function secretsOf(dataDir: string): Secrets {
   const text = once(join(dataDir, 'secrets.json'), () => {
-    const fresh: Omit<Secrets, 'simulatorKey'> = {
+    const fresh: First = {
       secretsKey: randomBytes(32).toString('hex'),
       postgresPassword: randomBytes(16).toString('hex'),
       btcRpcUser: 'sandbox',
@@ -30,7 +35,8 @@ export function secretsOf(dataDir: string): Secrets {
     return `${JSON.stringify(fresh, null, 2)}\n`;
   });
   const simulatorKey = once(join(dataDir, 'simulator-key'), () => randomBytes(32).toString('hex'));
-  return { ...(JSON.parse(text) as Omit<Secrets, 'simulatorKey'>), simulatorKey };
+  const temporalPassword = once(join(dataDir, 'temporal-password'), () => randomBytes(16).toString('hex'));
+  return { ...(JSON.parse(text) as First), simulatorKey, temporalPassword };
 }
 
 /** Path of the signer's mnemonic (SIGNER_SEED_FILE). */

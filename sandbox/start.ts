@@ -15,13 +15,21 @@ import { seedSandbox } from './seed';
 import { startStack, type Stack } from './stack';
 import { localChains, optionalNetworks, type OptionalNetwork } from './stack/networks';
 import { fixedPorts, type Ports } from './stack/ports';
+import { chosenStore } from './temporal-store';
 
-/** `npm start [-- --with litecoin,polygon …]`: the whole service on this machine, until Ctrl-C. */
+/** `npm start [-- --with litecoin,polygon … --temporal postgres]`: the whole service on this machine, until Ctrl-C. */
 
 const portVariables = {
   postgres: ['PostgreSQL', 'POSTGRES_PORT'],
   temporal: ['Temporal', 'TEMPORAL_PORT'],
   temporalUi: ['Temporal UI', 'TEMPORAL_UI_PORT'],
+  temporalHistory: ['Temporal, history', 'TEMPORAL_HISTORY_PORT'],
+  temporalMatching: ['Temporal, matching', 'TEMPORAL_MATCHING_PORT'],
+  temporalWorker: ['Temporal, its workers', 'TEMPORAL_WORKER_PORT'],
+  temporalFrontendMember: ['Temporal, membership', 'TEMPORAL_FRONTEND_MEMBER_PORT'],
+  temporalHistoryMember: ['Temporal, membership of history', 'TEMPORAL_HISTORY_MEMBER_PORT'],
+  temporalMatchingMember: ['Temporal, membership of matching', 'TEMPORAL_MATCHING_MEMBER_PORT'],
+  temporalWorkerMember: ['Temporal, membership of its workers', 'TEMPORAL_WORKER_MEMBER_PORT'],
   ethereum: ['Ethereum node', 'ETH_RPC_PORT'],
   bitcoin: ['Bitcoin node', 'BTC_RPC_PORT'],
   litecoin: ['Litecoin node', 'LTC_RPC_PORT'],
@@ -100,7 +108,7 @@ const usualNetworks: readonly OptionalNetwork[] = ['base'];
 
 /** The usual networks, and those that `--with` names, comma-separated. */
 function askedNetworks(args: readonly string[]): OptionalNetwork[] {
-  const usage = `Usage: npm start [-- --with ${optionalNetworks.join(',')}]`;
+  const usage = `Usage: npm start [-- --with ${optionalNetworks.join(',')} --temporal postgres]`;
   let named: string[];
   try {
     const { values } = parseArgs({ args: [...args], options: { with: { type: 'string', multiple: true } } });
@@ -135,12 +143,16 @@ function portsOf(env: NodeJS.ProcessEnv): Ports {
   return ports as Ports;
 }
 
+/** Ports between the services of a Temporal on PostgreSQL. */
+const isOnPostgres = /^temporal(History|Matching|Worker|.*Member)/;
+
 async function refuseTakenPorts(ports: Ports, env: Record<string, string>, networks: readonly string[]): Promise<void> {
   const lines: string[] = [];
   for (const [name, [what, variable]] of Object.entries(portVariables)) {
     if (optionalNetworks.some((one) => one === name) && !networks.includes(name)) continue;
     if (env.DATABASE_URL && name === 'postgres') continue;
     if (env.TEMPORAL_ADDRESS && name.startsWith('temporal')) continue;
+    if (isOnPostgres.test(name) && chosenStore(process.env) !== 'postgres') continue;
     if (name === 'simulator' && env.MODE !== 'test') continue;
     const line = await takenPort(ports[name as keyof Ports], what, variable);
     if (line) lines.push(line);

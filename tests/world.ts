@@ -26,6 +26,7 @@ import { signerSeedFile } from '../sandbox/secrets';
 import { call } from '../sandbox/parts/json-rpc';
 import { fundAllGas, openShop, payIn, untilPriced } from '../sandbox/seed';
 import { startStack, type Stack, type StackOptions } from '../sandbox/stack';
+import { chosenStore } from '../sandbox/temporal-store';
 import { Visitor } from '../sandbox/visitor';
 import { freshDatabase, type Database } from './setup/postgres';
 import { recordAnswer } from './setup/record';
@@ -68,10 +69,12 @@ export class World {
   ) {}
 
   /** In a database of its own on the PostgreSQL that all suites share, where there is one; `ownPostgres` for who kills
-   *  it. Suites kill processes and cut no power; what is measured outside of them has its parts as they are. */
+   *  it, and always where it has Temporal's workflows too. Suites kill processes and cut no power; what is measured
+   *  outside of them has its parts as they are. */
   static async start({ ownPostgres = false, ...options }: WorldOptions = {}): Promise<World> {
     const mode = options.env?.MODE === 'test' ? 'test' : 'live';
-    const database = process.env.TEST_POSTGRES_URL && !ownPostgres ? await freshDatabase(mode) : null;
+    const isOwn = ownPostgres || chosenStore(process.env) === 'postgres';
+    const database = process.env.TEST_POSTGRES_URL && !isOwn ? await freshDatabase(mode) : null;
     const dataDir = mkdtempSync(join(tmpdir(), 'crypto-payments-world-'));
     chmodSync(dataDir, 0o711);
     const stack = await startStack({

@@ -1,8 +1,10 @@
 import { mkdirSync } from 'node:fs';
 import { deployContracts } from '../local-contracts';
+import { historyShards } from '../parts/temporal-on-postgres/settings';
 import { endLeftovers } from '../process';
 import { payerMnemonic, secretsOf } from '../secrets';
 import { migrateDatabase } from '../services';
+import { chosenStore, refuseOtherStore } from '../temporal-store';
 import { copiesOf, startCopies, type Prepare } from './copies';
 import { environmentOf } from './environment';
 import { startHelpers, type Helpers } from './helpers';
@@ -16,8 +18,10 @@ export type { Stack, StackOptions } from './options';
 
 /** The whole service on one machine, every part real. What an earlier start in the same folder left running is ended
  *  first. Rejects with one clear line (StartError), and with nothing left running. */
-export async function startStack(options: StackOptions): Promise<Stack> {
-  const { dataDir } = options;
+export async function startStack(given: StackOptions): Promise<Stack> {
+  const { dataDir } = given;
+  const options = { ...given, temporalStore: given.temporalStore ?? chosenStore(process.env) };
+  refuseOtherStore(options);
   mkdirSync(dataDir, { recursive: true });
   const ended = await endLeftovers(dataDir);
   if (ended.length) options.say?.(`Ended what an earlier start had left running: ${ended.join(', ')}`);
@@ -36,7 +40,9 @@ export async function startStack(options: StackOptions): Promise<Stack> {
 async function startAll(options: StackOptions, place: Place, running: Running): Promise<Stack> {
   const { say, env: given = {}, networks: extra = [] } = options;
   const networks = [...usualNetworks, ...extra];
-  say?.(`Starting PostgreSQL, Temporal, anvil, btcd${extra.map((one) => `, ${one}`).join('')} and the mail catcher`);
+  const temporal =
+    options.temporalStore === 'postgres' ? `Temporal on it (${historyShards} history shards, for good)` : 'Temporal';
+  say?.(`Starting PostgreSQL, ${temporal}, anvil, btcd${extra.map((one) => `, ${one}`).join('')} and the mail catcher`);
   const parts = await startParts(options, place, running);
   if (!options.isMigrated) {
     say?.('Bringing the database to the newest schema');

@@ -3,6 +3,7 @@ import type { startLitecoind } from '../parts/litecoind';
 import type { Part } from '../parts/part';
 import type { Secrets } from '../secrets';
 import type { Copies, Role } from '../services';
+import type { TemporalStore } from '../temporal-store';
 import type { OptionalNetwork } from './networks';
 import type { Ports } from './ports';
 
@@ -20,8 +21,11 @@ export type StackOptions = Readonly<{
   between?: (stack: Stack) => Promise<Readonly<Record<string, string>>>;
   /** Starts a service again this long after it ended by itself; never unless told. */
   restartAfterMs?: number;
+  /** Where Temporal keeps its workflows; `postgres` is the stack's own. What SANDBOX_TEMPORAL says unless told. */
+  temporalStore?: TemporalStore;
   /** Temporal's log is written ahead, and not waited for: three times the workflows a second. What is acknowledged
-   *  outlives a killed process, not a power cut. False unless told. */
+   *  outlives a killed process, not a power cut: of the whole PostgreSQL where that has its workflows. False unless
+   *  told. */
   isHasty?: boolean;
   /** Networks beside those that every sandbox has. None unless told. */
   networks?: readonly OptionalNetwork[];

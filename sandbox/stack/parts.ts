@@ -7,9 +7,10 @@ import { startMail } from '../parts/mail';
 import { external, type Part } from '../parts/part';
 import { startPostgres } from '../parts/postgres';
 import { startTemporal } from '../parts/temporal';
+import { startTemporalOnPostgres } from '../parts/temporal-on-postgres';
 import { payerAddressOn, payerBitcoinKey, type Secrets } from '../secrets';
 import type { Stack, StackOptions } from './options';
-import type { Ports } from './ports';
+import { temporalPorts, type Ports } from './ports';
 import type { Running } from './running';
 
 /** The parts that a stack stands on: database, Temporal, nodes and mail. */
@@ -22,9 +23,10 @@ export type Place = Readonly<{ dataDir: string; ports: Ports; secrets: Secrets; 
 export async function startParts(options: StackOptions, place: Place, { add }: Running): Promise<Parts> {
   const { dataDir, ports } = place;
   const extra = options.networks ?? [];
+  const database = add(startDatabase(options, place));
   const [postgres, temporal, anvil, btcd, litecoind, others, mail] = await allOrFirstError([
-    add(startDatabase(options, place)),
-    add(startWorkflows(options, place)),
+    database,
+    add(startWorkflows(options, place, database)),
     add(startAnvil({ dataDir, port: ports.ethereum, onCrash: crashed(options, 'anvil') })),
     add(startBitcoin(options, place)),
     extra.includes('litecoin') ? add(startLitecoin(options, place)) : Promise.resolve(null),
@@ -47,25 +49,33 @@ const crashed = (options: StackOptions, name: string) => (how: string) => option
 function startDatabase(options: StackOptions, { dataDir, ports, secrets }: Place): Promise<Part> {
   const url = options.env?.DATABASE_URL;
   if (url) return Promise.resolve(external('postgres', url));
+  const isHasty = options.isHasty && options.temporalStore === 'postgres';
   return startPostgres({
     dataDir,
     port: ports.postgres,
     password: secrets.postgresPassword,
     ...(options.archive ? { archive: true } : {}),
+    ...(isHasty ? { settings: { fsync: 'off', full_page_writes: 'off' } } : {}),
     say: options.say ?? (() => {}),
     onCrash: crashed(options, 'postgres'),
   });
 }
 
-function startWorkflows(options: StackOptions, { dataDir, ports }: Place): Promise<Stack['temporal']> {
+async function startWorkflows(
+  options: StackOptions,
+  { dataDir, ports, secrets }: Place,
+  database: Promise<Part>,
+): Promise<Stack['temporal']> {
   const { TEMPORAL_ADDRESS: address, TEMPORAL_UI_URL: uiUrl = '' } = options.env ?? {};
-  if (address) return Promise.resolve({ ...external('temporal', address), uiUrl });
-  return startTemporal({
-    dataDir,
-    port: ports.temporal,
-    uiPort: ports.temporalUi,
-    isHasty: options.isHasty,
-    onCrash: crashed(options, 'temporal'),
+  if (address) return { ...external('temporal', address), uiUrl };
+  const common = { dataDir, uiPort: ports.temporalUi, onCrash: crashed(options, 'temporal') };
+  if (options.temporalStore !== 'postgres')
+    return startTemporal({ ...common, port: ports.temporal, isHasty: options.isHasty });
+  return startTemporalOnPostgres({
+    ...common,
+    ports: temporalPorts(ports),
+    postgresUrl: (await database).url,
+    password: secrets.temporalPassword,
   });
 }
 

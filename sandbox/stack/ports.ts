@@ -1,9 +1,14 @@
+import type { ServicePorts } from '../parts/temporal-on-postgres/settings';
 import { freePort } from '../ports';
 
 export const fixedPorts = {
   postgres: 54320,
   temporal: 7233,
   temporalUi: 8233,
+  // Between the services of a Temporal on PostgreSQL: calls, and who is a member of the cluster.
+  ...{ temporalHistory: 7234, temporalMatching: 7235, temporalWorker: 7239 },
+  ...{ temporalFrontendMember: 6933, temporalHistoryMember: 6934 },
+  ...{ temporalMatchingMember: 6935, temporalWorkerMember: 6939 },
   ethereum: 8545,
   bitcoin: 18334,
   litecoin: 19443,
@@ -28,3 +33,11 @@ export async function freePorts(): Promise<Ports> {
   for (const name of Object.keys(fixedPorts) as Array<keyof Ports>) ports[name] = await freePort();
   return ports as Ports;
 }
+
+/** Those of the services of a Temporal on PostgreSQL; clients call the frontend, as they call a development server. */
+export const temporalPorts = (ports: Ports): ServicePorts => ({
+  frontend: { grpcPort: ports.temporal, membershipPort: ports.temporalFrontendMember },
+  history: { grpcPort: ports.temporalHistory, membershipPort: ports.temporalHistoryMember },
+  matching: { grpcPort: ports.temporalMatching, membershipPort: ports.temporalMatchingMember },
+  worker: { grpcPort: ports.temporalWorker, membershipPort: ports.temporalWorkerMember },
+});

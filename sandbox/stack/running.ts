@@ -12,8 +12,8 @@ export type Running = Readonly<{
   stop(): Promise<void>;
 }>;
 
-/** What others lean on, so it goes last. */
-const isAnchor = (part: Part): boolean => part.name === 'postgres' || part.name === 'temporal';
+/** What others lean on, so it goes last: Temporal, and then PostgreSQL, which may have its workflows. */
+const anchors = ['temporal', 'postgres'];
 
 export function nothingRunning(): Running {
   const started: Part[] = [];
@@ -32,10 +32,9 @@ export function nothingRunning(): Running {
     stop: async () => {
       for (const end of first.splice(0)) await end();
       await Promise.all([...services.values()].map((one) => one.stop()));
-      const [anchors, rest] = [started.filter(isAnchor), started.filter((part) => !isAnchor(part))];
-      started.length = 0;
-      await Promise.all(rest.map((part) => part.stop()));
-      await Promise.all(anchors.map((part) => part.stop()));
+      const parts = started.splice(0);
+      await Promise.all(parts.filter(({ name }) => !anchors.includes(name)).map((part) => part.stop()));
+      for (const anchor of anchors) await parts.find(({ name }) => name === anchor)?.stop();
     },
   };
 }

@@ -8,17 +8,52 @@ import { startAnvil } from '../../sandbox/parts/anvil';
 import { startBtcd } from '../../sandbox/parts/btcd';
 import { call } from '../../sandbox/parts/json-rpc';
 import { startMail, type CaughtMail } from '../../sandbox/parts/mail';
+import { startPostgres } from '../../sandbox/parts/postgres';
 import { startTemporal } from '../../sandbox/parts/temporal';
+import { startTemporalOnPostgres } from '../../sandbox/parts/temporal-on-postgres';
 import { freePort } from '../../sandbox/ports';
 import { mineBitcoin } from '../../sandbox/miner';
 import { Payer } from '../../sandbox/payer';
 import { payerMnemonic } from '../../sandbox/secrets';
+import { freePorts, temporalPorts } from '../../sandbox/stack/ports';
+import { chosenStore } from '../../sandbox/temporal-store';
+
+type Temporal = Awaited<ReturnType<typeof startTemporal>>;
 
 const miningAddress = 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080';
 
 /** Megabytes of memory that a process holds. */
 const residentMb = (pid: number): number =>
   Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024;
+
+/** The one of `npm test -- --temporal …`, by itself. */
+async function startChosenTemporal(dataDir: string): Promise<{ temporal: Temporal; end(): Promise<void> }> {
+  if (chosenStore(process.env) === 'sqlite') {
+    const temporal = await startTemporal({ dataDir, port: await freePort(), uiPort: await freePort() });
+    return { temporal, end: () => temporal.stop() };
+  }
+  const postgres = await startPostgres({ dataDir, port: await freePort(), password: 'tests' });
+  try {
+    const ports = temporalPorts(await freePorts());
+    const temporal = await startTemporalOnPostgres({
+      dataDir,
+      ports,
+      uiPort: await freePort(),
+      postgresUrl: postgres.url,
+      password: "it's",
+    });
+    return {
+      temporal,
+      end: async () => {
+        await temporal.stop();
+        await postgres.stop();
+      },
+    };
+  } catch (error) {
+    await postgres.stop();
+    throw error;
+  }
+}
 
 describe('parts of the sandbox keep what they acknowledged over kill -9 and over a stop', () => {
   let dataDir: string;
@@ -136,7 +171,7 @@ describe('parts of the sandbox keep what they acknowledged over kill -9 and over
   });
 
   it('Temporal: workflows that were started; its page answers', async () => {
-    const temporal = await startTemporal({ dataDir, port: await freePort(), uiPort: await freePort() });
+    const { temporal, end } = await startChosenTemporal(dataDir);
     const withService = async <T>(act: (service: Connection['workflowService']) => Promise<T>): Promise<T> => {
       const connection = await Connection.connect({ address: temporal.url });
       try {
@@ -166,7 +201,7 @@ describe('parts of the sandbox keep what they acknowledged over kill -9 and over
         expect(found.workflowExecutionInfo?.execution?.workflowId).toBe(workflowId);
       }
     } finally {
-      await temporal.stop();
+      await end();
     }
   });
 

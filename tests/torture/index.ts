@@ -1,9 +1,11 @@
 import { parseArgs } from 'node:util';
+import { chosenStore } from '../../sandbox/temporal-store';
 import { kinds, type Kind } from './plan';
 import { torture } from './run';
 
 /** `npm run torture -- [--seed S] [--runs N] [--minutes M] [--only kind,…] [--calm] [--weather]
- *  [--adversaries]`: payments, withdrawals, payouts, conversions and refunds under random kills, drawn from a seed. */
+ *  [--adversaries] [--temporal postgres]`: payments, withdrawals, payouts, conversions and refunds under random kills,
+ *  drawn from a seed. */
 const { values } = parseArgs({
   options: {
     seed: { type: 'string', default: String(Date.now() % 1_000_000) },
@@ -24,9 +26,10 @@ if (unknown.length || !(runs > 0) || !(minutes > 0) || !Number.isInteger(seed)) 
   console.error(`--only takes ${kinds.join(', ')}, separated by commas; --seed, --runs and --minutes take numbers`);
   process.exit(2);
 }
-const switches = [values.calm && '--calm', values.weather && '--weather', values.adversaries && '--adversaries'].filter(
-  Boolean,
-);
+const switches = [
+  ...[values.calm && '--calm', values.weather && '--weather', values.adversaries && '--adversaries'],
+  chosenStore(process.env) === 'postgres' && '--temporal postgres',
+].filter(Boolean);
 const again = [`--seed ${seed} --runs ${runs} --minutes ${minutes} --only ${only.join(',')}`, ...switches].join(' ');
 console.log(`The same schedule again: npm run torture -- ${again}`);
 
