@@ -108,10 +108,17 @@ export default tseslint.config(
               depth,
               {
                 workflows: { typesOnly: ['activities', 'txmanager'] },
-                // The API names workflows, derives addresses and has the internal port of every process; it reaches
-                // no nodes.
+                // The API names workflows, derives addresses, and has internal port and traces of every process; it
+                // reaches no nodes.
                 api: {
-                  except: ['workflows/messages', 'workflows/start-options', 'chains/codecs', 'workers/internal-port'],
+                  except: [
+                    'workflows/messages',
+                    'workflows/start-options',
+                    'chains/codecs',
+                    'workers/internal-port',
+                    'workers/tracing/client',
+                    'workers/tracing/start',
+                  ],
                 },
               }[folder],
             ),

@@ -1,5 +1,6 @@
 import { Pool } from 'undici';
 import { DomainError } from '../domain/errors';
+import { inSpan, traceparentNow } from '../domain/tracing';
 
 /** What a node answered with an error of its own: it understood us, and said no. */
 export class RpcError extends Error {
@@ -44,7 +45,7 @@ export function jsonRpc(url: string, user = '', password = '', patienceMs = usua
   if (name) headers.authorization = `Basic ${Buffer.from(`${name}:${secret}`).toString('base64')}`;
   // Connections are kept: `fetch` takes three times the processor for the same, and a node is asked all the time.
   const node = new Pool(target.origin, { connections: atOnce, keepAliveTimeout: idleMs });
-  const request = { path: target.pathname + target.search, method: 'POST', headers } as const;
+  const request = { path: target.pathname + target.search, method: 'POST' } as const;
   let id = 0;
   const once = async <T>(
     method: string,
@@ -55,8 +56,10 @@ export function jsonRpc(url: string, user = '', password = '', patienceMs = usua
     let status = 0;
     const signal = AbortSignal.timeout(waitMs);
     try {
+      const traceparent = traceparentNow();
       const given = await node.request({
         ...request,
+        headers: traceparent === null ? headers : { ...headers, traceparent },
         body: JSON.stringify({ jsonrpc: '2.0', id: ++id, method, params }),
         signal,
       });
@@ -73,7 +76,7 @@ export function jsonRpc(url: string, user = '', password = '', patienceMs = usua
       throw new DomainError('NODE_UNREACHABLE', `${method} at ${target.host}: HTTP ${status} without a result`);
     return answer.result as T;
   };
-  return async <T>(method: string, params: readonly unknown[] = [], options: CallOptions = {}): Promise<T> => {
+  const patient = async <T>(method: string, params: readonly unknown[], options: CallOptions): Promise<T> => {
     for (let n = 1; ; n += 1) {
       try {
         return await once<T>(method, params, options);
@@ -83,6 +86,10 @@ export function jsonRpc(url: string, user = '', password = '', patienceMs = usua
       }
     }
   };
+  return <T>(method: string, params: readonly unknown[] = [], options: CallOptions = {}): Promise<T> =>
+    inSpan({ name: method, kind: 'client', attributes: { 'rpc.system': 'jsonrpc', 'rpc.method': method } }, () =>
+      patient<T>(method, params, options),
+    );
 }
 
 class TooLarge extends Error {}

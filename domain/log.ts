@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import { DomainError } from './errors';
+import { isTracing, traceIdOf, traceparentNow } from './tracing';
 
 /** What all processes log by: JSON lines on standard output, a level for each subject, and no secrets. */
 
@@ -56,13 +57,21 @@ function describe(error: unknown): unknown {
   };
 }
 
-/** The options of pino in every process. `base`: what each line of the process says. */
+/** The trace that a line is written in. */
+const traceOfLine = () => {
+  const traceId = traceIdOf(traceparentNow());
+  return traceId === undefined ? {} : { traceId };
+};
+
+/** The options of pino in every process; made once it is known whether it records traces. `base`: what each line of the
+ *  process says. */
 export const logOptions = <Base extends object>(level: string, base: Base) => ({
   level,
   base,
   serializers: { err: describe },
   redact: { paths: secretNames.flatMap((name) => [name, `*.${name}`, `*.*.${name}`]), censor: censored },
   hooks: { streamWrite: redacted },
+  ...(isTracing() ? { mixin: traceOfLine } : {}),
 });
 
 /** What may have a level of its own: requests of the API, events, attempts at deliveries, and what chains are like. */

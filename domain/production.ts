@@ -17,6 +17,7 @@ export type Refusable = Readonly<{
   SMTP_URL: string;
   TEMPORAL_API_KEY: string;
   TEMPORAL_TLS: boolean;
+  OTEL_EXPORTER_OTLP_ENDPOINT: string;
 }> &
   Readonly<Record<`${UtxoPrefix}_NETWORK` | `${UtxoPrefix | EvmPrefix}_RPC_URL`, string>> &
   Readonly<Record<`${EvmPrefix}_CHAIN_ID`, number>>;
@@ -109,6 +110,8 @@ export function refusalsOf(raw: Refusable): string[] {
     const fault = faultOfNode(raw[name]);
     if (fault) faults.push(`${name} ${fault}`);
   }
+  const ofCollector = raw.OTEL_EXPORTER_OTLP_ENDPOINT && faultOfNode(raw.OTEL_EXPORTER_OTLP_ENDPOINT);
+  if (ofCollector) faults.push(`OTEL_EXPORTER_OTLP_ENDPOINT ${ofCollector}`);
   if (raw.TEMPORAL_API_KEY && !raw.TEMPORAL_TLS)
     faults.push('TEMPORAL_API_KEY would be sent without TLS: set TEMPORAL_TLS=true');
   return faults;

@@ -222,4 +222,28 @@ export const configSchema = Type.Object({
     default: '',
     pattern: logLevelsPattern,
   }),
+
+  OTEL_SDK_DISABLED: flag('No traces, whatever the settings below say'),
+  OTEL_TRACES_EXPORTER: Type.Union([Type.Literal(''), Type.Literal('otlp'), Type.Literal('none')], {
+    description: 'Where traces go: otlp; none: nowhere; empty: otlp where OTEL_EXPORTER_OTLP_ENDPOINT is set',
+    default: '',
+  }),
+  OTEL_EXPORTER_OTLP_ENDPOINT: text('Base address of an OpenTelemetry collector; empty: no traces', ''),
+  OTEL_EXPORTER_OTLP_PROTOCOL: Type.Union([Type.Literal('http/protobuf'), Type.Literal('http/json')], {
+    description: 'How the collector is spoken to; http/json where the other is not understood',
+    default: 'http/protobuf',
+  }),
+  OTEL_EXPORTER_OTLP_HEADERS: text('What the collector knows us by, as name=value pairs, comma-separated', ''),
+  OTEL_TRACES_SAMPLER: Type.Union(
+    ['always_on', 'always_off', 'traceidratio', 'parentbased_always_on']
+      .concat('parentbased_always_off', 'parentbased_traceidratio')
+      .map((sampler) => Type.Literal(sampler)),
+    { description: 'Which requests begin a trace; decided here alone', default: 'parentbased_always_on' },
+  ),
+  OTEL_TRACES_SAMPLER_ARG: Type.String({
+    description: 'Share of the requests that begin a trace, 0 to 1, for the samplers named traceidratio',
+    default: '1',
+    pattern: '^(0|1|0?\\.[0-9]+|1\\.0+)$',
+  }),
+  OTEL_RESOURCE_ATTRIBUTES: text('More that every span says of its process, as name=value pairs, comma-separated', ''),
 });

@@ -1,5 +1,5 @@
-/** The ids of workflows, by which Temporal runs each at most once at a time. Every id is made here, but for
- *  those that SQL writes with the row (insert_payment.sql, db/webhooks/delivery-queue.ts). Nothing takes one apart: who
+/** The ids of workflows, by which Temporal runs each at most once at a time. Every id is made here, but for those
+ *  that SQL writes with the row (insert_payment_2.sql, db/webhooks/delivery-queue.ts). Nothing takes one apart: who
  *  needs the kind and the id of an owner keeps them apart (`IntentOwner`). */
 export const workflowIds = {
   payment: (paymentId: string): string => `payment/${paymentId}`,

@@ -99,6 +99,10 @@ it.each([
   ['LANES', 'dogecoin=1'],
   ['LOG_LEVELS', 'webhooks=debug'],
   ['LOG_LEVELS', 'requests=loud'],
+  ['OTEL_TRACES_EXPORTER', 'zipkin'],
+  ['OTEL_EXPORTER_OTLP_PROTOCOL', 'grpc'],
+  ['OTEL_TRACES_SAMPLER', 'jaeger_remote'],
+  ['OTEL_TRACES_SAMPLER_ARG', '2'],
   ['AML_PROVIDER', 'list,oracle'],
   ['OPERATOR_IPS', 'office'],
   ['OPERATOR_IPS', '10.1'],
@@ -233,6 +237,8 @@ const refused: ReadonlyArray<readonly [name: keyof typeof configSchema.propertie
   ['LTC_RPC_URL', 'http://203.0.113.7:9332', 'LTC_RPC_URL is plain http to a public address'],
   ['ETH_RPC_URL', 'http://node.example:8545', 'ETH_RPC_URL is plain http to a public address'],
   ['ETH_RPC_URL', 'node.example', 'ETH_RPC_URL is no http:// or https:// address'],
+  ['OTEL_EXPORTER_OTLP_ENDPOINT', 'http://203.0.113.7:4318', 'OTEL_EXPORTER_OTLP_ENDPOINT is plain http'],
+  ['OTEL_EXPORTER_OTLP_ENDPOINT', 'collector', 'OTEL_EXPORTER_OTLP_ENDPOINT is no http:// or https:// address'],
   ['TEMPORAL_API_KEY', 'key', 'TEMPORAL_API_KEY would be sent without TLS'],
   ['TOKEN_CONTRACTS', '{"USDT_ERC20":"0x12"}', "TOKEN_CONTRACTS: '0x12' of USDT_ERC20 is no contract address"],
   ['TOKEN_CONTRACTS', '{"USDT_ERC20":7}', "TOKEN_CONTRACTS: '7' of USDT_ERC20 is no contract address"],
@@ -259,6 +265,7 @@ describe('D: what production refuses at its start', () => {
     ['ETH_RPC_URL', 'http://127.0.0.1:8545'],
     ['ETH_RPC_URL', 'http://[fd00::1]:8545'],
     ['ETH_RPC_URL', 'https://node.example'],
+    ['OTEL_EXPORTER_OTLP_ENDPOINT', 'http://collector:4318'],
   ])('takes %s=%s', (name, value) => {
     expect(() => parseConfig({ ...production, [name]: value })).not.toThrow();
   });

@@ -8,6 +8,7 @@ import {
   postponeRequest,
   type ClaimedRequest,
 } from '../db/temporal/temporal-requests';
+import { inSpan } from '../domain/tracing';
 import { startOptions, type WorkflowType } from '../workflows/start-options';
 
 const batch = 64;
@@ -94,7 +95,7 @@ export class Dispatcher {
       while (next < requests.length) {
         const request = requests[next++]!;
         try {
-          await this.send(request);
+          await this.inTraceOf(request);
           acknowledged.push(request.id);
         } catch (error) {
           this.log.warn(
@@ -108,6 +109,14 @@ export class Dispatcher {
     await Promise.all(Array.from({ length: Math.min(width, requests.length) }, lane));
     if (acknowledged.length) await completeRequests(this.db, acknowledged);
     return requests.length;
+  }
+
+  /** In the trace of what has asked for the workflow. */
+  private inTraceOf(request: ClaimedRequest): Promise<void> {
+    const { kind, workflow, workflow_id: workflowId, traceparent: parent } = request;
+    return inSpan({ name: `${kind} ${workflow}`, kind: 'producer', parent, attributes: { workflowId } }, () =>
+      this.send(request),
+    );
   }
 
   private async send(request: ClaimedRequest): Promise<void> {

@@ -17,12 +17,16 @@ import { logEvents } from '../db/webhooks/emitted';
 import { armFailPoints } from '../db/fail-point';
 import { ConfigError, parseConfig, type Config, type ProcessName } from '../domain/config';
 import { logOf, logOptions } from '../domain/log';
+import { isTracing } from '../domain/tracing';
 import { translateFailures } from './failures';
 import { heartbeat } from './heartbeat';
 import { inWorkflow } from './in-workflow';
 import { serveMetrics, type MoreMetrics } from './metrics';
 import { registerSearchAttributes } from './search-attributes';
 import { temporalMetrics } from './temporal-metrics';
+import { tellsTrace } from './tracing/client';
+import { inTrace, traceSinks } from './tracing/in-trace';
+import { startTracing } from './tracing/start';
 
 /** What a worker's process is made of. */
 export type Process = Readonly<{
@@ -50,7 +54,9 @@ export async function runProcess(
   withoutTemporal: (process: Omit<Process, 'connection' | 'client'>) => void = () => undefined,
 ): Promise<void> {
   const config = configOf(role);
+  const tracing = await startTracing(config, `crypto-payments-${role}`);
   const log = pino(logOptions(config.LOG_LEVEL, { role }));
+  tracing?.reportTo(log);
   process.on('unhandledRejection', (error) => log.error({ err: error }, 'Unhandled rejection'));
   const ofTemporal = config.METRICS_PORT ? await temporalMetrics(role) : undefined;
   installRuntime(log, ofTemporal?.telemetry);
@@ -79,6 +85,7 @@ export async function runProcess(
   await client.connection.close();
   await connection.close();
   await db.destroy();
+  await tracing?.stop();
   log.info({}, 'Stopped');
   process.exit(code);
 }
@@ -132,12 +139,15 @@ async function temporalOf(config: Config, log: Logger): Promise<Pick<Process, 'c
   const client = new Client({
     connection: await patiently(log, 'Temporal', () => Connection.connect(options)),
     namespace: config.TEMPORAL_NAMESPACE,
+    interceptors: { workflow: isTracing() ? [tellsTrace] : [] },
   });
   await patiently(log, 'Temporal search attributes', () =>
     registerSearchAttributes(client.connection, client.options.namespace),
   );
   return { connection, client };
 }
+
+const everywhere = [heartbeat, inWorkflow, translateFailures];
 
 const created = (worker: WorkerOptions, connection: NativeConnection, namespace: string): Promise<Worker> =>
   Worker.create({
@@ -147,7 +157,12 @@ const created = (worker: WorkerOptions, connection: NativeConnection, namespace:
     // What goes on for ever is told at once that this worker ends; every other activity ends by itself.
     shutdownGraceTime: 0,
     shutdownForceTime: '15s',
-    interceptors: { activity: [heartbeat, inWorkflow, translateFailures] },
+    interceptors: {
+      activity: isTracing() ? [inTrace, ...everywhere] : everywhere,
+      // The bundle has it already.
+      workflowModules: worker.workflowsPath ? [require.resolve('../workflows/tracing')] : [],
+    },
+    sinks: traceSinks,
     ...worker,
   });
 

@@ -77,7 +77,8 @@ export const restartActivities = ({ db, running, endWorkflows, log, config }: Re
       missing += lost.length;
       log.warn({ workflow, lost: lost.length }, 'Open rows without a running workflow: asking for it again');
       await db.query(
-        `SELECT request_workflow('signal', $1, lost.workflow_id, jsonb_build_array(lost.id), 'updated', lost.attributes)
+        `SELECT request_workflow_2('signal', $1, lost.workflow_id, jsonb_build_array(lost.id), 'updated',
+                  lost.attributes, NULL)
            FROM jsonb_to_recordset($2) AS lost (id text, workflow_id text, attributes jsonb)
           WHERE NOT EXISTS (SELECT FROM temporal_request r WHERE r.workflow_id = lost.workflow_id)`,
         [workflow, JSON.stringify(lost)],

@@ -8,6 +8,7 @@ import { finishAttempt, type DueDelivery } from '../../db/webhooks/deliveries';
 import { holdBack, letForward, slowAfterMs } from '../../db/webhooks/delivery-queue';
 import { noteFailure, noteSuccess } from '../../db/webhooks/webhook-endpoints';
 import type { Config } from '../../domain/config';
+import { inSpan, traceparentNow } from '../../domain/tracing';
 import { afterAttempt } from '../../domain/webhooks/delivery';
 import { eventIds } from '../../domain/webhooks/event-line';
 import { eventJson } from '../../domain/webhooks/event-view';
@@ -38,18 +39,18 @@ export async function send(config: Settings, delivery: DueDelivery, onLate: () =
   const signature = delivery.secrets
     .map((sealed) => new Webhook(openSealed(config.SECRETS_KEY, sealed)).sign(delivery.event_id, at, body))
     .join(' ');
-  const posting = postOutside(
-    delivery.url,
-    body,
-    {
-      'webhook-id': delivery.event_id,
-      'webhook-timestamp': Math.floor(at.getTime() / 1000).toString(),
-      'webhook-signature': signature,
-      'x-webhook-attempt': String(delivery.attempts),
-      'user-agent': 'CryptoPayments-Webhook/1',
-    },
-    config.ALLOW_INSECURE_CALLBACKS,
-  );
+  const headers = {
+    'webhook-id': delivery.event_id,
+    'webhook-timestamp': Math.floor(at.getTime() / 1000).toString(),
+    'webhook-signature': signature,
+    'x-webhook-attempt': String(delivery.attempts),
+    'user-agent': 'CryptoPayments-Webhook/1',
+  };
+  const posting = inTraceOf(delivery, () => {
+    const traceparent = traceparentNow();
+    const traced = traceparent === null ? headers : { ...headers, traceparent };
+    return postOutside(delivery.url, body, traced, config.ALLOW_INSECURE_CALLBACKS);
+  });
   const answered = new AbortController();
   const late = sleep(slowAfterMs, true, { ref: false, signal: answered.signal }).catch(() => false);
   const isLate = await Promise.race([posting.then(() => false), late]);
@@ -58,6 +59,34 @@ export async function send(config: Settings, delivery: DueDelivery, onLate: () =
   const posted = await posting;
   await failPoint('webhook.afterPost');
   return { at, posted, isLate };
+}
+
+const idsOf = (delivery: DueDelivery) =>
+  eventIds({
+    type: delivery.type,
+    merchantId: delivery.merchant_id,
+    entityId: delivery.entity_id,
+    requestId: delivery.request_id,
+    traceparent: delivery.traceparent,
+  });
+
+/** Posts in a span of the trace under way, that of a workflow which tries again, or of that of the event. */
+function inTraceOf(delivery: DueDelivery, post: () => Promise<Posted>): Promise<Posted> {
+  const { id: deliveryId, event_id: eventId, type, attempts: attempt } = delivery;
+  const { traceId: _, ...ids } = idsOf(delivery);
+  return inSpan(
+    {
+      name: `webhook ${type}`,
+      kind: 'client',
+      parent: traceparentNow() ?? delivery.traceparent,
+      attributes: { ...ids, deliveryId, eventId, type, attempt },
+    },
+    post,
+    ({ statusCode, error }) => ({
+      attributes: { 'http.response.status_code': statusCode ?? undefined },
+      fault: error === null ? undefined : statusCode === null ? 'NO_ANSWER' : `HTTP_${statusCode}`,
+    }),
+  );
 }
 
 /** Tells the log what became of an attempt, first or later: neither address nor words of the receiver. */
@@ -69,12 +98,7 @@ export function logAttempt(log: Log, delivery: DueDelivery, sent: Sent, noted: O
     eventId,
     type,
     endpoint,
-    ...eventIds({
-      ...delivery,
-      merchantId: delivery.merchant_id,
-      entityId: delivery.entity_id,
-      requestId: delivery.request_id,
-    }),
+    ...idsOf(delivery),
     workflowId: originNow().workflowId,
     attempt,
     statusCode,

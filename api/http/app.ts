@@ -4,9 +4,10 @@ import { DomainError } from '../../domain/errors';
 import { isId } from '../../domain/ids';
 import { logOf } from '../../domain/log';
 import { withOrigin } from '../../db/origin';
+import { isTracing, traceIdOf, type Span } from '../../domain/tracing';
 import { clientIp, limitKey } from '../../domain/access/client-ip';
 import type { ApiDeps } from './deps';
-import { admit } from './guard';
+import { admit, type Caller } from './guard';
 import { rateClasses } from '../../domain/access/rate-limits';
 import { readJsonBody, readTextBody } from './body';
 import { errorResponse, type Envelope } from './errors';
@@ -19,6 +20,7 @@ import { docsFiles, loadDocs } from '../docs/files';
 import { idsIn } from './path-ids';
 import { requestIdOf } from './request-id';
 import { requestRow, type Keyed } from './request-log';
+import { endRequestSpan, startRequestSpan } from './request-span';
 import { securityHeaders } from './security';
 import type { Answer, Route } from './route';
 import { bodyCheck, queryCheck, type Check } from './validation';
@@ -35,6 +37,9 @@ type Track = {
   keyed?: Keyed;
   /** Of a refusal: the code that was told. */
   errorCode?: string;
+  startedAt: Date;
+  /** Where the request is recorded; from the moment on when it is known who asks. */
+  span?: Span | null;
 };
 
 /** Which envelope errors have where no route is known. */
@@ -97,6 +102,7 @@ function tracked(deps: ApiDeps, tracks: WeakMap<Context, Track>): Koa.Middleware
       envelope: envelopeOf(ctx.path),
       route: 'none',
       ip: clientIp(ctx.req, forwarding),
+      startedAt,
     };
     tracks.set(ctx, track);
     ctx.set('X-Request-Id', track.requestId);
@@ -111,9 +117,11 @@ function tracked(deps: ApiDeps, tracks: WeakMap<Context, Track>): Koa.Middleware
     const seconds = (performance.now() - started) / 1000;
     deps.metrics.note({ method: ctx.method, route: track.route, status: ctx.status, seconds });
     noteRequest(ctx, track, startedAt, seconds, deps);
+    if (isTracing()) endRequestSpan(ctx, track);
     requests.info(
       {
         requestId: track.requestId,
+        traceId: traceIdOf(track.span?.traceparent),
         method: ctx.method,
         route: track.route,
         status: ctx.status,
@@ -141,7 +149,13 @@ function refuse(ctx: Context, track: Track, error: unknown, deps: ApiDeps): void
   track.errorCode = response.told;
   if (response.isOurs)
     deps.logger[response.status === 500 ? 'error' : 'warn'](
-      { err: error, requestId: track.requestId, route: track.route, merchantId: track.merchantId },
+      {
+        err: error,
+        requestId: track.requestId,
+        traceId: traceIdOf(track.span?.traceparent),
+        route: track.route,
+        merchantId: track.merchantId,
+      },
       response.code,
     );
   ctx.status = response.status;
@@ -163,7 +177,7 @@ const otherMethods =
 
 /** What a browser asks before a page of another host may call `route`. */
 function permission(route: Route, deps: ApiDeps, trackOf: (ctx: Context) => Track) {
-  return async (ctx: Context & { params: Record<string, string> }): Promise<void> => {
+  return async (ctx: RoutedContext): Promise<void> => {
     const { ip } = trackOf(ctx);
     const answer = await deps.limits.consume(`${route.name}.preflight`, limitKey(ip), rateClasses.poll);
     if (answer.retryAfterSeconds !== undefined)
@@ -177,6 +191,8 @@ function permission(route: Route, deps: ApiDeps, trackOf: (ctx: Context) => Trac
 /** Whether a body brings the idempotency key that others send as a header. */
 const hasKeyIn = (body: unknown): boolean =>
   typeof body === 'object' && body !== null && 'idempotencyKey' in body && body.idempotencyKey !== undefined;
+
+type RoutedContext = Context & { params: Record<string, string> };
 
 /** One route, in the order: limit or credential, limit, shape, answer. */
 function handler(route: Route, deps: ApiDeps, trackOf: (ctx: Context) => Track) {
@@ -193,18 +209,7 @@ function handler(route: Route, deps: ApiDeps, trackOf: (ctx: Context) => Track) 
         ? { ...rateClasses.standard, points: deps.config.RATE_LIMIT_STANDARD }
         : rateClasses[route.rate];
 
-  return async (ctx: Context & { params: Record<string, string> }): Promise<void> => {
-    const track = trackOf(ctx);
-    track.route = route.path;
-    track.envelope = route.refusals ?? route.envelope;
-    if (ctx.params['paymentId']) track.paymentId = ctx.params['paymentId'];
-    ctx.set(await pageHeaders(ctx.req, route, ctx.params, deps));
-    const caller = await admit(ctx.req, route, track.ip, deps, (holder) => {
-      const hasIdempotencyKey = ctx.req.headers['idempotency-key'] !== undefined;
-      track.keyed = { holder, route, params: ctx.params, hasIdempotencyKey };
-    });
-    if (caller.merchant) track.merchantId = caller.merchant.id;
-
+  const answered = async (ctx: RoutedContext, track: Track, caller: Caller): Promise<void> => {
     if (limit) {
       // Authentication counts by address: who signs in is not known yet, and a token must not open a bucket of its own.
       // So do pages:
@@ -252,6 +257,22 @@ function handler(route: Route, deps: ApiDeps, trackOf: (ctx: Context) => Track) 
       deps,
     );
     send(ctx, route, answer);
+  };
+
+  return async (ctx: RoutedContext): Promise<void> => {
+    const track = trackOf(ctx);
+    track.route = route.path;
+    track.envelope = route.refusals ?? route.envelope;
+    if (ctx.params['paymentId']) track.paymentId = ctx.params['paymentId'];
+    ctx.set(await pageHeaders(ctx.req, route, ctx.params, deps));
+    const caller = await admit(ctx.req, route, track.ip, deps, (holder) => {
+      const hasIdempotencyKey = ctx.req.headers['idempotency-key'] !== undefined;
+      track.keyed = { holder, route, params: ctx.params, hasIdempotencyKey };
+    });
+    if (caller.merchant) track.merchantId = caller.merchant.id;
+    if (isTracing()) track.span = startRequestSpan(ctx, track, caller.key !== undefined);
+    const { span } = track;
+    await (span ? span.run(() => answered(ctx, track, caller)) : answered(ctx, track, caller));
   };
 }
 

@@ -7,6 +7,7 @@ import { DomainError, errorTable, type ErrorCode } from '../../domain/errors';
 import { newId } from '../../domain/ids';
 import type { Outcome, PaymentRow } from '../../domain/payments/payment';
 import type { Screen, ScreenCause } from '../../domain/screening/screening';
+import { isTracing } from '../../domain/tracing';
 import { operatorView } from '../../commands/payments/create';
 import {
   acceptCrossChainUpdate,
@@ -16,6 +17,7 @@ import {
 } from '../../workflows/messages';
 import { startOptions } from '../../workflows/start-options';
 import { workflowIds } from '../../domain/workflow-ids';
+import { tellsTrace } from '../../workers/tracing/client';
 
 /** What a request waits for an answer of the payment's workflow. Invariants: 1.6. */
 const deadlineMs = 5000;
@@ -37,7 +39,11 @@ export class PaymentCommands {
       connectTimeout: deadlineMs,
       ...(config.TEMPORAL_API_KEY ? { apiKey: config.TEMPORAL_API_KEY } : {}),
     });
-    this.client = new Client({ connection: this.connection, namespace: config.TEMPORAL_NAMESPACE });
+    this.client = new Client({
+      connection: this.connection,
+      namespace: config.TEMPORAL_NAMESPACE,
+      interceptors: { workflow: isTracing() ? [tellsTrace] : [] },
+    });
   }
 
   refreshQuote(payment: PaymentRow): Promise<Outcome> {

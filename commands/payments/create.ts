@@ -9,6 +9,7 @@ import { paymentJson } from '../../domain/payments/payment-view';
 import { untouched, type PaymentRow } from '../../domain/payments/payment';
 import { receiverAt } from '../../domain/payments/receiver';
 import { fiatPrice, fitFiat } from '../../domain/pricing/quote';
+import { traceparentNow } from '../../domain/tracing';
 import { originNow } from '../../db/origin';
 import { noteCommitted } from '../../db/webhooks/emitted';
 import { deliveryId, eventId } from '../../db/webhooks/events';
@@ -316,11 +317,12 @@ async function write(
   const hasDelivery = row.ipn_callback_url !== null && merchant.ipnEnabled;
   const data = paymentJson(row, { livemode, confirmations: 0, childIds: [], aml: null, other: [], refunded: {} });
   const requestId = originNow().requestId ?? null;
+  const traceparent = traceparentNow();
   try {
     const [written] = await prepared(db, 'creation').query<Array<{ payment_id: string; replayed: boolean }>>(
       'SELECT payment_id, replayed FROM open_payment($1, $2, $3, $4, $5, $6, $7, $8)',
       [
-        JSON.stringify({ ...columns, donor, request_id: requestId }),
+        JSON.stringify({ ...columns, donor, request_id: requestId, traceparent: traceparent ?? undefined }),
         metadata,
         address === null ? null : JSON.stringify(address),
         event,
@@ -337,6 +339,7 @@ async function write(
         merchantId: merchant.id,
         entityId: row.id,
         requestId,
+        traceparent,
         data,
       });
     return written!;

@@ -11,6 +11,7 @@ export type FunctionFile = Readonly<{ name: string; text: string; hash: string }
 const names = [
   // everywhere
   'append_only',
+  'request_workflow_2',
   'request_workflow',
   'note_rights',
   // operators
@@ -25,8 +26,10 @@ const names = [
   'payment_moves',
   'guard_payment',
   'count_payment',
+  'emit_event_3',
   'emit_event_2',
   'emit_event',
+  'insert_payment_2',
   'insert_payment',
   'was_settled_to',
   'guard_choice',

@@ -1,7 +1,7 @@
 -- The whole of "create a payment" in one round trip: row, address, first event, workflow. The same idempotency key
--- finds the first payment. `p`: the row; `donor` and `request_id` stand apart. `p_quota`: unpaid checkouts of the
--- widget, or open payments of the merchant's own. CP014: the API names a settlement address that is not the merchant's.
--- Called by `openPayment`. Invariants: 5.
+-- finds the first payment. `p`: the row; `donor`, `request_id` and `traceparent` stand apart. `p_quota`: unpaid
+-- checkouts of the widget, or open payments of the merchant's own. CP014: the API names a settlement address that is
+-- not the merchant's. Called by `openPayment`. Invariants: 5.
 CREATE OR REPLACE FUNCTION open_payment(
     p jsonb, p_metadata text, p_address jsonb, p_event_id text, p_event_data text, p_delivery_id text,
     p_attributes jsonb, p_quota integer)
@@ -17,8 +17,8 @@ CREATE OR REPLACE FUNCTION open_payment(
       RAISE EXCEPTION 'payment % settles to an address that its merchant never had', v_payment.id
         USING ERRCODE = 'CP014';
     END IF;
-    IF NOT insert_payment(v_payment, p_metadata, 'created', jsonb_build_object('rateId', v_payment.rate_id),
-        p_attributes) THEN
+    IF NOT insert_payment_2(v_payment, p_metadata, 'created', jsonb_build_object('rateId', v_payment.rate_id),
+        p_attributes, p->>'traceparent') THEN
       RETURN QUERY SELECT x.id::text, true FROM payment x
         WHERE x.merchant_id = v_payment.merchant_id AND x.idempotency_key = v_payment.idempotency_key;
       RETURN;
@@ -45,10 +45,10 @@ CREATE OR REPLACE FUNCTION open_payment(
       END IF;
       PERFORM watch_elsewhere(p_address->>'network', p_address->>'address', coalesce(p_address->>'tag', ''));
     END IF;
-    PERFORM emit_event_2(v_payment.merchant_id, p_event_id, 'payment.created', v_payment.id, 1, p_event_data, '{}',
+    PERFORM emit_event_3(v_payment.merchant_id, p_event_id, 'payment.created', v_payment.id, 1, p_event_data, '{}',
       p_delivery_id, CASE WHEN p_delivery_id IS NULL THEN NULL ELSE v_payment.ipn_callback_url END, 1,
-      p->>'request_id', NULL);
-    -- The counter's row is locked since emit_event_2, so nobody else opens a payment of this merchant meanwhile.
+      p->>'request_id', NULL, p->>'traceparent');
+    -- The counter's row is locked since emit_event_3, so nobody else opens a payment of this merchant meanwhile.
     IF v_payment.widget_id IS NOT NULL THEN
       IF (SELECT count(*) FROM payment x WHERE x.widget_id = v_payment.widget_id
             AND x.status IN ('AWAITING_CURRENCY', 'WAITING')) > p_quota THEN

@@ -49,6 +49,7 @@ import { RequestOfEvent1799000920000 } from './1799000920000-request-of-event';
 import { NamesOfMerchants1799000930000 } from './1799000930000-names-of-merchants';
 import { HashedBy1799000940000 } from './1799000940000-hashed-by';
 import { EarlierIpnSecret1799000950000 } from './1799000950000-earlier-ipn-secret';
+import { Traceparents1799000960000 } from './1799000960000-traceparents';
 
 /** Every migration, oldest first; only ever added to. Functions, triggers and views are in db/functions. */
 export const migrations = [
@@ -103,4 +104,5 @@ export const migrations = [
   NamesOfMerchants1799000930000,
   HashedBy1799000940000,
   EarlierIpnSecret1799000950000,
+  Traceparents1799000960000,
 ];

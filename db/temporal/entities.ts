@@ -17,4 +17,6 @@ export const temporalRequestEntity = entity('temporal_request', {
   receiver: nullable(text()),
   is_behind: boolean(),
   start_at: nullable(timestamptz()),
+  /** The span that asks for the workflow. */
+  traceparent: nullable(text()),
 });

@@ -1,4 +1,5 @@
 import type { EntityManager } from 'typeorm';
+import { traceparentNow } from '../../domain/tracing';
 import { changedRows } from '../query';
 import type { RowOf } from '../entity';
 import type { temporalRequestEntity } from './entities';
@@ -14,27 +15,29 @@ type Target = Readonly<{
 
 /** Asks for a workflow in the transaction that needs it; the dispatcher starts it after the commit, once. */
 export const requestStart = (tx: EntityManager, target: Target): Promise<unknown> =>
-  tx.query(`SELECT request_workflow('start', $1, $2, $3, NULL, $4)`, [
+  tx.query(`SELECT request_workflow_2('start', $1, $2, $3, NULL, $4, $5)`, [
     target.workflow,
     target.workflowId,
     JSON.stringify(target.args),
     target.attributes,
+    traceparentNow(),
   ]);
 
 /** Asks for a signal to a workflow, which is started where it does not run. */
 export const requestSignal = (tx: EntityManager, target: Target & { signal: 'updated' }): Promise<unknown> =>
-  tx.query(`SELECT request_workflow('signal', $1, $2, $3, $4, $5)`, [
+  tx.query(`SELECT request_workflow_2('signal', $1, $2, $3, $4, $5, $6)`, [
     target.workflow,
     target.workflowId,
     JSON.stringify(target.args),
     target.signal,
     target.attributes,
+    traceparentNow(),
   ]);
 
 /** A request that this dispatcher holds until `claimed_until`; another may take it then. */
 export type ClaimedRequest = Pick<
   RowOf<typeof temporalRequestEntity>,
-  'id' | 'kind' | 'workflow' | 'workflow_id' | 'args' | 'signal' | 'attributes' | 'tries'
+  'id' | 'kind' | 'workflow' | 'workflow_id' | 'args' | 'signal' | 'attributes' | 'tries' | 'traceparent'
 > &
   Readonly<{
     /** How long its workflow sleeps unless it is told of something, in milliseconds; null: it begins at once. */
@@ -55,7 +58,7 @@ export async function claimRequests(
       WHERE id IN (
         SELECT id FROM temporal_request WHERE is_behind = $3 AND (claimed_until IS NULL OR claimed_until < now())
           ORDER BY id LIMIT $1 FOR UPDATE SKIP LOCKED)
-      RETURNING id, kind, workflow, workflow_id, args, signal, attributes, tries,
+      RETURNING id, kind, workflow, workflow_id, args, signal, attributes, tries, traceparent,
                 ceil(extract(epoch FROM start_at - now()) * 1000)::float8 AS start_delay_ms`,
     [limit, holdSeconds, isBehind],
   );

@@ -31,6 +31,8 @@ export type DueDelivery = Omit<EventRow, 'id'> & {
   entity_id: string;
   /** The request that the event goes back to. */
   request_id: string | null;
+  /** The span that its event came from. */
+  traceparent: string | null;
   /** When it was read for this attempt, by the clock of the database: that of the machine may be wrong. */
   taken_at: Date;
 };
@@ -39,6 +41,7 @@ export type DueDelivery = Omit<EventRow, 'id'> & {
  *  event, `m` the merchant and `w` the endpoint. */
 export const carriedEvent = `clock_timestamp() AS taken_at, e.id AS event_id, e.type, e.merchant_id, ${eventDataColumn},
   e.previous::text AS previous, e.seq::text AS seq, e.created_at, ${livemodeSql} AS livemode, e.entity_id, e.request_id,
+  e.traceparent,
   CASE WHEN d.endpoint = 'ipn' THEN m.ipn_enabled ELSE coalesce(w.is_active, false) END AS is_on,
   array_remove(CASE WHEN d.endpoint = 'ipn'
        THEN ARRAY[m.ipn_secret_sealed,

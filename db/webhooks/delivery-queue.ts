@@ -122,9 +122,10 @@ export const deliveryAttributes = `jsonb_strip_nulls(jsonb_build_object(
 /** Asks for the workflow that makes the next attempt, when it is due: until then the request waits in the outbox. */
 export const requestRetry = (tx: Queryable, id: string): Promise<unknown> =>
   tx.query(
-    `INSERT INTO temporal_request (kind, workflow, workflow_id, args, signal, attributes, created_at, claimed_until)
+    `INSERT INTO temporal_request (kind, workflow, workflow_id, args, signal, attributes, created_at, claimed_until,
+         traceparent)
        SELECT 'signal', 'webhook', 'webhook/' || d.id, jsonb_build_array(d.id), 'updated',
-              ${deliveryAttributes}, d.next_attempt_at, d.next_attempt_at
+              ${deliveryAttributes}, d.next_attempt_at, d.next_attempt_at, e.traceparent
          FROM delivery d JOIN event e ON e.id = d.event_id
         WHERE d.id = $1 AND d.status IN ('pending', 'retrying')`,
     [id],

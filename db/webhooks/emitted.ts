@@ -11,6 +11,8 @@ export type Emitted = Readonly<{
   entityId: string;
   /** The request that it goes back to. */
   requestId: string | null;
+  /** The trace that it belongs to. */
+  traceparent: string | null;
   /** The workflow whose activity has emitted it. */
   workflowId?: string | undefined;
   /** The resource as JSON text. */

@@ -14,6 +14,8 @@ export const eventEntity = entity('event', {
   created_at: timestamptz(),
   /** X-Request-Id of the request that it goes back to. */
   request_id: nullable(text()),
+  /** The span that has emitted it, or that of the event before it. */
+  traceparent: nullable(text()),
 });
 
 export const webhookEndpointEntity = entity('webhook_endpoint', {

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { EntityManager } from 'typeorm';
 import type { EventType } from '../../domain/webhooks/event-types';
+import { traceparentNow } from '../../domain/tracing';
 import type { EventRow } from '../../domain/webhooks/event-view';
 import { livemodeSql } from '../instance';
 import { originNow } from '../origin';
@@ -37,6 +38,9 @@ export type NewEvent = Readonly<{
  *  told by their own requests alone. */
 const hasLife = (type: EventType): boolean => /^(payment|refund|conversion|mass_payout|withdrawal)\./.test(type);
 
+/** What an event goes back to: X-Request-Id and the trace. */
+type Source = Readonly<{ request_id: string | null; traceparent: string | null }>;
+
 /** The resource whose newest request an event has where none is under way. */
 const followed = ({ type, entityId, follows }: Pick<NewEvent, 'type' | 'entityId' | 'follows'>): string | null =>
   follows === undefined ? (hasLife(type) ? entityId : null) : follows;
@@ -46,8 +50,8 @@ const followed = ({ type, entityId, follows }: Pick<NewEvent, 'type' | 'entityId
 export async function emitEvent(tx: EntityManager, event: NewEvent): Promise<string> {
   const { merchantId, type, entityId, data } = event;
   const id = eventId(entityId, event.stateVersion, type);
-  const [row] = await tx.query<Array<{ request_id: string | null }>>(
-    'SELECT emit_event_2($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) AS request_id',
+  const [row] = await tx.query<Source[]>(
+    `SELECT request_id, traceparent FROM emit_event_3($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`,
     [
       merchantId,
       id,
@@ -61,9 +65,11 @@ export async function emitEvent(tx: EntityManager, event: NewEvent): Promise<str
       event.openDelta,
       originNow().requestId ?? null,
       followed(event),
+      traceparentNow(),
     ],
   );
-  noteEmitted(tx, { id, type, merchantId, entityId, data, requestId: row!.request_id });
+  const { request_id: requestId, traceparent } = row!;
+  noteEmitted(tx, { id, type, merchantId, entityId, data, requestId, traceparent });
   return id;
 }
 
@@ -78,15 +84,19 @@ export async function emitEvents(
     id: eventId(event.entityId, event.stateVersion, event.type),
     follows: followed(event),
   }));
-  const rows = await tx.query<Array<{ id: string; request_id: string | null }>>(
-    `SELECT e->>'id' AS id, emit_event_2(e->>'merchantId', e->>'id', e->>'type', e->>'entityId',
-       (e->>'stateVersion')::integer, e->>'data', e->'previous', NULL, NULL, 0, $2, e->>'follows') AS request_id
-       FROM jsonb_array_elements($1::jsonb) e`,
-    [JSON.stringify(list), originNow().requestId ?? null],
+  const rows = await tx.query<Array<Source & { id: string }>>(
+    `SELECT e->>'id' AS id, made.request_id, made.traceparent
+       FROM jsonb_array_elements($1::jsonb) WITH ORDINALITY list (e, n)
+         CROSS JOIN LATERAL emit_event_3(e->>'merchantId', e->>'id', e->>'type', e->>'entityId',
+           (e->>'stateVersion')::integer, e->>'data', e->'previous', NULL, NULL, 0, $2, e->>'follows', $3) made
+      ORDER BY n`,
+    [JSON.stringify(list), originNow().requestId ?? null, traceparentNow()],
   );
-  const requests = new Map(rows.map((row) => [row.id, row.request_id]));
-  for (const { id, type, merchantId, entityId, data } of list)
-    noteEmitted(tx, { id, type, merchantId, entityId, data, requestId: requests.get(id) ?? null });
+  const sources = new Map(rows.map((row) => [row.id, row]));
+  for (const { id, type, merchantId, entityId, data } of list) {
+    const { request_id: requestId = null, traceparent = null } = sources.get(id) ?? {};
+    noteEmitted(tx, { id, type, merchantId, entityId, data, requestId, traceparent });
+  }
 }
 
 const eventColumns = `e.id, e.type, e.merchant_id, e.seq::text AS seq, ${eventDataColumn}, e.previous::text AS previous,

@@ -1,3 +1,4 @@
+import { traceIdOf } from '../tracing';
 import type { EventType } from './event-types';
 
 /** How logs tell of events and deliveries: ids, and nothing of what a resource says about people or money. */
@@ -16,13 +17,26 @@ const idNames: Readonly<Record<string, string>> = {
 };
 
 type Line = Readonly<{ fields: Readonly<Record<string, unknown>>; text: string }>;
-type Told = Readonly<{ type: string; merchantId: string; entityId: string; requestId: string | null }>;
+type Told = Readonly<{
+  type: string;
+  merchantId: string;
+  entityId: string;
+  requestId: string | null;
+  traceparent: string | null;
+}>;
 
-/** The ids of an event: those of its resource, its merchant and its request. */
-export const eventIds = ({ type, merchantId, entityId, requestId }: Told): Readonly<Record<string, unknown>> => ({
+/** The ids of an event: those of its resource, its merchant, its request and its trace. */
+export const eventIds = ({
+  type,
+  merchantId,
+  entityId,
+  requestId,
+  traceparent,
+}: Told): Readonly<Record<string, string | undefined>> => ({
   [type.startsWith('mass_payout.leg_') ? 'payoutLineId' : idNames[type.split('.')[0]!]!]: entityId,
   merchantId,
   requestId: requestId ?? undefined,
+  traceId: traceIdOf(traceparent),
 });
 
 /** The ids that a resource names beside its own. */

@@ -108,7 +108,10 @@ async function buildServices(node, files) {
 const bundler = `
   const { bundleWorkflowCode } = require('@temporalio/worker');
   const { renameSync, writeFileSync } = require('node:fs');
-  bundleWorkflowCode({ workflowsPath: require.resolve('./dist/workflows/index.js') }).then(({ code }) => {
+  bundleWorkflowCode({
+    workflowsPath: require.resolve('./dist/workflows/index.js'),
+    workflowInterceptorModules: [require.resolve('./dist/workflows/tracing.js')],
+  }).then(({ code }) => {
     writeFileSync('dist/workflow-bundle.js.new', code);
     renameSync('dist/workflow-bundle.js.new', 'dist/workflow-bundle.js');
   }).catch((error) => { console.error(error); process.exit(1); });

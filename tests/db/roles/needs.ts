@@ -30,6 +30,9 @@ const unseen: ReadonlyArray<readonly [role: DatabaseRole, table: string, line: s
 /** Functions that only the release before calls: they go with the next one. */
 const formerFunctions: Readonly<Record<string, readonly DatabaseRole[]>> = {
   emit_event: ['api', 'payments', 'chain', 'signer', 'operator'],
+  emit_event_2: ['api', 'payments', 'chain', 'signer', 'operator'],
+  insert_payment: ['payments'],
+  request_workflow: ['api', 'payments', 'chain', 'signer', 'operator'],
 };
 
 /** Functions that a view calls with the rights of who reads it: the statement does not name them. */
