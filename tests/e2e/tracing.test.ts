@@ -99,7 +99,7 @@ it('one trace goes from a request through workflows, activities and nodes to its
 
   const ofPayment = ['workflow payment', 'start payment', 'POST /api/v1/payments'];
   expect(pathOf(named(callersTrace, 'advancePayment')[0]!)).toEqual(['advancePayment', ...ofPayment]);
-  const ofSweep = ['workflow sweep', 'start sweep', 'queueSweep', ...ofPayment];
+  const ofSweep = ['workflow sweep', 'signal sweep', 'queueSweep', ...ofPayment];
   expect(pathOf(named(callersTrace, 'workflow sweep')[0]!)).toEqual(ofSweep);
   const [sent] = named(callersTrace, 'eth_sendRawTransaction');
   expect(sent).toMatchObject({ service: 'crypto-payments-chain', attributes: { 'rpc.system': 'jsonrpc' } });
