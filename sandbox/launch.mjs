@@ -56,6 +56,7 @@ const commands = {
   torture: { node: '22.12.0', programs: chosenServers, takesStore: true },
   'restore-drill': { node: '22.12.0', programs: servers },
   'upgrade-drill': { node: '22.12.0', programs: servers },
+  soak: { node: '22.12.0', programs: servers },
   test: {
     node: jestNode,
     takesStore: true,

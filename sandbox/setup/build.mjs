@@ -41,6 +41,7 @@ const places = [
   'tests/torture',
   'tests/restore-drill',
   'tests/upgrade-drill',
+  'tests/soak',
   'tests/bench',
 ];
 const single = [

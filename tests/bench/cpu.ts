@@ -116,7 +116,7 @@ async function paidLives(world: World, shop: Shop, count: number): Promise<void>
     const invoice = await world.invoice(shop, { amount: 25, currency: 'ETH' });
     await world.payer.pay('ETH', invoice.address, String(invoice.amount));
     const settled = `SELECT FROM delivery d JOIN event e ON e.id = d.event_id
-      WHERE e.entity_id = $1 AND e.type = 'payment.settled' AND d.status = 'delivered'`;
+      WHERE e.entity_id = $1 AND e.type = 'payment.settled' AND d.status = 'succeeded'`;
     await world.until(
       'settled and told',
       async () => (await world.db.query(settled, [invoice.id])).length > 0,

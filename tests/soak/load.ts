@@ -1,0 +1,124 @@
+import { finals, type Shop, type World } from '../world';
+import { ask } from '../bench/conversions';
+import type { Payer } from '../bench/payouts';
+import type { End } from './end';
+import type { Sample } from './growth';
+
+/** What people ask of the service all the time while it is looked at. */
+
+/** Unpaid payments end after so many seconds: from then on as many end as begin. */
+const expiresIn = 120;
+/** One of so many creations names no currency; the others take turns. */
+const currencies = ['BTC', 'ETH', 'USDT_ERC20', undefined] as const;
+/** Milliseconds between two acts of a kind. A key converts five times a minute at the most. */
+const pauses = { pay: 3000, convert: 15_000, payOut: 45_000 } as const;
+const payoutLines = 10;
+const lanes = 16;
+
+/** Acts that are due one after the other, so many a second; whoever is late does not wait. */
+async function paced(perSecond: number, end: End, act: (n: number) => Promise<void>): Promise<void> {
+  const began = performance.now();
+  let next = 0;
+  const lane = async (): Promise<void> => {
+    for (;;) {
+      const n = next++;
+      await end.orAt(began + (n * 1000) / perSecond);
+      if (end.isOver()) return;
+      await act(n);
+    }
+  };
+  await Promise.all(Array.from({ length: lanes }, lane));
+}
+
+export class Load {
+  /** How long each creation took, ms. */
+  readonly creations: Sample[] = [];
+  /** Payments that were paid in full. */
+  readonly paid: string[] = [];
+  readonly conversions: string[] = [];
+  readonly payouts: string[] = [];
+
+  constructor(
+    private readonly world: World,
+    private readonly shop: Shop,
+    private readonly converter: Shop,
+    private readonly payer: Payer,
+    private readonly callbackUrl: string,
+  ) {}
+
+  /** Everything at once; throws at the first refusal. */
+  async run(perSecond: number, end: End): Promise<void> {
+    const every = async (pauseMs: number, act: (n: number) => Promise<void>): Promise<void> => {
+      for (let n = 0; !end.isOver(); n += 1) {
+        const due = performance.now() + pauseMs;
+        await act(n);
+        await end.orAt(due);
+      }
+    };
+    await Promise.all([
+      paced(perSecond, end, (n) => this.create(currencies[n % currencies.length])),
+      every(pauses.pay, (n) => this.pay(currencies[n % 3]!)),
+      every(pauses.convert, () => this.convert()),
+      every(pauses.payOut, () => this.payOut()),
+    ]);
+  }
+
+  /** How many creations a second this machine takes. */
+  async most(seconds: number): Promise<number> {
+    const began = performance.now();
+    let made = 0;
+    const lane = async (): Promise<void> => {
+      for (let n = 0; performance.now() - began < seconds * 1000; n += 1) {
+        await this.post(this.shop, '/api/v1/payments', { amount: 25, currency: currencies[n % 4], expiresIn });
+        made += 1;
+      }
+    };
+    await Promise.all(Array.from({ length: 8 }, lane));
+    return made / ((performance.now() - began) / 1000);
+  }
+
+  private async create(currency: string | undefined): Promise<void> {
+    const began = performance.now();
+    const { callbackUrl: ipnCallbackUrl } = this;
+    await this.post(this.shop, '/api/v1/payments', { amount: 25, currency, expiresIn, ipnCallbackUrl });
+    this.creations.push({ atMs: began, value: performance.now() - began });
+  }
+
+  private async pay(currency: string): Promise<void> {
+    const { callbackUrl: ipnCallbackUrl } = this;
+    const made = await this.post(this.shop, '/api/v1/payments', { amount: 25, currency, ipnCallbackUrl });
+    const page = await fetch(this.world.stack.part('checkout-1').url + new URL(made.invoiceUrl, 'http://any').pathname);
+    if (!page.ok || !(await page.text()).includes(made.depositAddress))
+      throw new Error(`The page of ${made.paymentId}`);
+    await this.world.payer.pay(currency, made.depositAddress, String(made.amount));
+    this.paid.push(made.paymentId);
+  }
+
+  private async convert(): Promise<void> {
+    const made = await this.post(this.converter, '/api/v1/conversions', ask);
+    this.conversions.push((made.data ?? made)._id);
+  }
+
+  private async payOut(): Promise<void> {
+    const rows = await this.payer.rows(Array.from({ length: payoutLines }, () => 'ETH' as const));
+    this.payouts.push(await this.payer.queue(rows));
+  }
+
+  private async post(shop: Shop, path: string, body: object) {
+    const answer = await this.world.call(shop, 'POST', path, body);
+    if (answer.status !== 201) throw new Error(`${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
+    return answer.body;
+  }
+
+  /** What has not come to its end: each by its id and status. Who has named no currency has days to do so. */
+  async unfinished(): Promise<string[]> {
+    const rows = (await this.world.db.query(
+      `SELECT 'payment ' || id || ' ' || status AS what FROM payment
+        WHERE (id = ANY($1) AND status <> 'SETTLED') OR NOT status = ANY($2)
+       UNION ALL SELECT 'conversion ' || id || ' ' || status FROM conversion WHERE id = ANY($3) AND status <> 'completed'
+       UNION ALL SELECT 'payout ' || id || ' ' || status FROM payout_batch WHERE id = ANY($4) AND status <> 'completed'`,
+      [this.paid, [...finals, 'AWAITING_CURRENCY'], this.conversions, this.payouts],
+    )) as Array<{ what: string }>;
+    return rows.map(({ what }) => what);
+  }
+}

@@ -1,0 +1,151 @@
+import { post } from '../../db/ledger/ledger';
+import { adjustment } from '../../domain/ledger/entry';
+import { available } from '../../domain/ledger/ledger';
+import { dispatched } from '../bench/measure';
+import { Payer } from '../bench/payouts';
+import { World, type Shop } from '../world';
+import { End } from './end';
+import { floors, growthPerHour, middleOf, type Sample } from './growth';
+import { Load } from './load';
+import { others, ours } from './memory';
+import { Receiver } from './receiver';
+import { prunedTables, reads, watch, type Watched } from './watch';
+
+export type SoakOptions = Readonly<{
+  minutes: number;
+  /** Of the most creations a second that the machine has just shown; or so many a second. */
+  load: Readonly<{ share: number }> | Readonly<{ perSecond: number }>;
+  say: (line: string) => void;
+}>;
+/** `holds`: absent where nothing is asked of it. */
+export type Finding = Readonly<{ what: string; holds?: boolean }>;
+
+const drainMs = 600_000;
+/** Until then caches fill and the code is compiled. */
+const warmUp = 1 / 3;
+/** A tenth in an hour is what saw teeth and caches make of half an hour; a leak of each request makes more. */
+const mostGrowth = 0.1;
+/** The last third ÷ the one before it. */
+const mostSlower = 1.25;
+
+/** A whole service under steady load. Throws where something does not come to its right end; the findings say what
+ *  memory, times and tables did meanwhile. */
+export async function soak({ minutes, load, say }: SoakOptions): Promise<Finding[]> {
+  const world = await World.start({
+    miner: true,
+    ownPostgres: true,
+    services: { checkout: 1 },
+    env: {
+      OPEN_PAYMENTS_QUOTA: '10000000',
+      LOG_LEVEL: 'warn',
+      WEBHOOK_TIME_SCALE: '1',
+      POLL_INTERVAL_MS: '1000',
+      DATABASE_WAIT_MS: '15000',
+    },
+  });
+  const receiver = await Receiver.open();
+  try {
+    const shop = await world.shop();
+    const converter = await world.shop();
+    const payer = await Payer.open(world);
+    await fundConverter(world, converter);
+    const work = new Load(world, shop, converter, payer, receiver.url);
+    const perSecond = 'share' in load ? (await work.most(20)) * load.share : load.perSecond;
+    await dispatched(world);
+    say(`${perSecond.toFixed(1)} creations a second for ${minutes} minutes`);
+
+    const began = performance.now();
+    const end = new End(began + minutes * 60_000);
+    const [watched] = await end.ofAll([watch(world, shop, end), work.run(perSecond, end)]);
+    say(`${work.creations.length} created, ${work.paid.length} paid, ${work.payouts.length} payouts; draining`);
+    await drained(world, work, receiver);
+    const since = began + minutes * 60_000 * warmUp;
+    return [
+      ...memoryOf(watched, since),
+      ...timesOf(watched, work.creations, since, end.atMs),
+      ...rowsOf(watched, since),
+    ];
+  } finally {
+    await world.stop();
+    await receiver.close();
+  }
+}
+
+/** Ether of the merchant's, and dollars of the platform's that it is converted to: all of it on the chain. */
+async function fundConverter(world: World, { id }: Shop): Promise<void> {
+  await world.payIn('ETH', '10', 120_000);
+  await world.payIn('USDT_ERC20', '50000', 120_000);
+  const credit = available(id);
+  await world.db.transaction((tx) =>
+    post(tx, {
+      key: 'soak/ETH',
+      entry: adjustment,
+      postings: [{ debit: 'Q:capital', credit, asset: 'ETH', amount: '5' }],
+    }),
+  );
+}
+
+/** Every act has come to its end and every event to its receiver, and the books are right. */
+async function drained(world: World, work: Load, receiver: Receiver): Promise<void> {
+  let left: string[] = [];
+  await world
+    .until('all has ended', async () => !(left = await work.unfinished()).length, drainMs)
+    .catch((error: Error) => {
+      throw new Error(`${error.message}: ${left.length}, such as ${left.slice(0, 5).join('; ')}`);
+    });
+  await dispatched(world);
+  const untold = async (): Promise<string[]> => {
+    const rows = (await world.db.query(
+      `SELECT d.event_id AS id FROM delivery d WHERE d.status <> 'succeeded' AND d.url = $1 LIMIT 5`,
+      [receiver.url],
+    )) as Array<{ id: string }>;
+    return rows.map(({ id }) => id);
+  };
+  await world.until('every event is delivered', async () => !(await untold()).length, drainMs);
+  const delivered = (await world.db.query('SELECT event_id AS id FROM delivery WHERE url = $1', [
+    receiver.url,
+  ])) as Array<{ id: string }>;
+  const lost = delivered.filter(({ id }) => !receiver.ids.has(id));
+  if (!delivered.length || lost.length) throw new Error(`${lost.length} of ${delivered.length} events never came`);
+  const violations = await world.audit();
+  if (violations.length) throw new Error(`The audit found ${JSON.stringify(violations)}`);
+}
+
+const after = (samples: readonly Sample[], fromMs: number, toMs = Infinity): Sample[] =>
+  samples.filter(({ atMs }) => atMs >= fromMs && atMs < toMs);
+
+function memoryOf({ memory }: Watched, sinceMs: number): Finding[] {
+  return [...ours, ...others].map((part) => {
+    const least = floors(after(memory[part], sinceMs), 60_000);
+    const growth = growthPerHour(least);
+    const level = middleOf(least.map(({ value }) => value)) / 1e6;
+    const isOurs = (ours as readonly string[]).includes(part);
+    const what = `memory of ${part}: ${level.toFixed(0)} MB, ${(100 * growth).toFixed(1)} % more in an hour`;
+    return isOurs ? { what: `${what} (limit ${100 * mostGrowth} %)`, holds: growth <= mostGrowth } : { what };
+  });
+}
+
+function timesOf({ times }: Watched, creations: readonly Sample[], sinceMs: number, untilMs: number): Finding[] {
+  const middleMs = (sinceMs + untilMs) / 2;
+  const all: ReadonlyArray<readonly [string, readonly Sample[]]> = [
+    ['POST /api/v1/payments', creations],
+    ...reads.map((path) => [`GET ${path}`, times[path]] as const),
+  ];
+  return all.map(([name, samples]) => {
+    const before = middleOf(after(samples, sinceMs, middleMs).map(({ value }) => value));
+    const last = middleOf(after(samples, middleMs).map(({ value }) => value));
+    const ratio = last / before;
+    const what = `${name}: ${last.toFixed(1)} ms against ${before.toFixed(1)} ms before, ${ratio.toFixed(2)} ×`;
+    return { what: `${what} (limit ${mostSlower})`, holds: ratio <= mostSlower };
+  });
+}
+
+function rowsOf({ rows }: Watched, sinceMs: number): Finding[] {
+  return prunedTables.map((table) => {
+    const counts = after(rows[table], sinceMs);
+    const most = Math.max(...counts.map(({ value }) => value));
+    const growth = growthPerHour(counts.map(({ atMs, value }) => ({ atMs, value: value + 100 })));
+    const what = `rows of ${table}: at most ${most}, ${(100 * growth).toFixed(1)} % more in an hour`;
+    return { what: `${what} (limit ${100 * mostGrowth} %)`, holds: growth <= mostGrowth };
+  });
+}

@@ -1,0 +1,42 @@
+import type { Shop, World } from '../world';
+import type { End } from './end';
+import type { Sample } from './growth';
+import { bytesOf, others, ours, type Part } from './memory';
+
+/** What is looked at while the service is at work. */
+
+const everyMs = 5000;
+/** Tables whose rows go once what they ask for is done, or once they are old enough. */
+export const prunedTables = ['temporal_request', 'delivery_queue', 'rate_limit', 'chain_block', 'coin_lock'] as const;
+/** Reads of a merchant, each answered as fast at the end as at the beginning. */
+export const reads = ['/api/v1/payments?limit=25', '/api/v1/ledger/balances', '/api/v1/events?limit=25'] as const;
+
+export type Watched = Readonly<{
+  memory: Readonly<Record<Part, Sample[]>>;
+  rows: Readonly<Record<(typeof prunedTables)[number], Sample[]>>;
+  times: Readonly<Record<(typeof reads)[number], Sample[]>>;
+}>;
+
+const listsFor = <Key extends string>(keys: readonly Key[]): Record<Key, Sample[]> =>
+  Object.fromEntries(keys.map((key) => [key, [] as Sample[]])) as Record<Key, Sample[]>;
+
+export async function watch(world: World, shop: Shop, end: End): Promise<Watched> {
+  const parts = [...ours, ...others];
+  const watched = { memory: listsFor(parts), rows: listsFor(prunedTables), times: listsFor(reads) };
+  while (!end.isOver()) {
+    const atMs = performance.now();
+    for (const part of parts) watched.memory[part].push({ atMs, value: bytesOf(world, part) });
+    for (const table of prunedTables) {
+      const [row] = (await world.db.query(`SELECT count(*)::int AS n FROM ${table}`)) as Array<{ n: number }>;
+      watched.rows[table].push({ atMs, value: row!.n });
+    }
+    for (const path of reads) {
+      const began = performance.now();
+      const { status } = await world.call(shop, 'GET', path);
+      if (status !== 200) throw new Error(`${path}: ${status}`);
+      watched.times[path].push({ atMs: began, value: performance.now() - began });
+    }
+    await end.orAt(atMs + everyMs);
+  }
+  return watched;
+}
