@@ -6,8 +6,8 @@ import type { Sample } from './growth';
 
 /** What people ask of the service all the time while it is looked at. */
 
-/** Unpaid payments end after so many seconds: from then on as many end as begin. */
-const expiresIn = 120;
+/** Unpaid payments end after so many seconds, the fewest there are: from then on as many end as begin. */
+const expiresIn = 60;
 /** One of so many creations names no currency; the others take turns. */
 const currencies = ['BTC', 'ETH', 'USDT_ERC20', undefined] as const;
 /** Milliseconds between two acts of a kind. A key converts five times a minute at the most. */
@@ -115,8 +115,10 @@ export class Load {
     const rows = (await this.world.db.query(
       `SELECT 'payment ' || id || ' ' || status AS what FROM payment
         WHERE (id = ANY($1) AND status <> 'SETTLED') OR NOT status = ANY($2)
-       UNION ALL SELECT 'conversion ' || id || ' ' || status FROM conversion WHERE id = ANY($3) AND status <> 'completed'
-       UNION ALL SELECT 'payout ' || id || ' ' || status FROM payout_batch WHERE id = ANY($4) AND status <> 'completed'`,
+       UNION ALL SELECT 'conversion ' || id || ' ' || status FROM conversion
+        WHERE id = ANY($3) AND status <> 'completed'
+       UNION ALL SELECT 'payout ' || id || ' ' || status FROM payout_batch
+        WHERE id = ANY($4) AND status <> 'completed'`,
       [this.paid, [...finals, 'AWAITING_CURRENCY'], this.conversions, this.payouts],
     )) as Array<{ what: string }>;
     return rows.map(({ what }) => what);

@@ -27,6 +27,8 @@ const warmUp = 1 / 3;
 const mostGrowth = 0.1;
 /** The last third ÷ the one before it. */
 const mostSlower = 1.25;
+const mostGrownRows = 1.25;
+const comeAndGo = 50;
 
 /** A whole service under steady load. Throws where something does not come to its right end; the findings say what
  *  memory, times and tables did meanwhile. */
@@ -63,7 +65,7 @@ export async function soak({ minutes, load, say }: SoakOptions): Promise<Finding
     return [
       ...memoryOf(watched, since),
       ...timesOf(watched, work.creations, since, end.atMs),
-      ...rowsOf(watched, since),
+      ...rowsOf(watched, since, end.atMs),
     ];
   } finally {
     await world.stop();
@@ -140,12 +142,14 @@ function timesOf({ times }: Watched, creations: readonly Sample[], sinceMs: numb
   });
 }
 
-function rowsOf({ rows }: Watched, sinceMs: number): Finding[] {
+/** The most of the last third against the most of the one before, and some that come and go. */
+function rowsOf({ rows }: Watched, sinceMs: number, untilMs: number): Finding[] {
+  const middleMs = (sinceMs + untilMs) / 2;
+  const mostOf = (samples: readonly Sample[]): number => Math.max(0, ...samples.map(({ value }) => value));
   return prunedTables.map((table) => {
-    const counts = after(rows[table], sinceMs);
-    const most = Math.max(...counts.map(({ value }) => value));
-    const growth = growthPerHour(counts.map(({ atMs, value }) => ({ atMs, value: value + 100 })));
-    const what = `rows of ${table}: at most ${most}, ${(100 * growth).toFixed(1)} % more in an hour`;
-    return { what: `${what} (limit ${100 * mostGrowth} %)`, holds: growth <= mostGrowth };
+    const before = mostOf(after(rows[table], sinceMs, middleMs));
+    const last = mostOf(after(rows[table], middleMs));
+    const limit = Math.ceil(before * mostGrownRows) + comeAndGo;
+    return { what: `rows of ${table}: ${last} against ${before} before (limit ${limit})`, holds: last <= limit };
   });
 }
