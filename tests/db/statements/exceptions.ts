@@ -6,6 +6,8 @@ export const toldByARun: Readonly<Record<string, string>> = {
   'db/roles/roles.ts onServer': 'CREATE ROLE and ALTER ROLE of a name, which is no value',
   'db/roles/roles.ts handOver': 'ALTER of a name, which is no value',
   'sandbox/parts/postgres.ts createDatabase': 'CREATE DATABASE of a name, before there is a schema',
+  'sandbox/parts/temporal-on-postgres/databases.ts prepareDatabases':
+    'CREATE ROLE with a password, which is no value: npm test -- --temporal postgres sandbox/parts runs it',
 };
 
 const final = 'a final attempt is in a block, which says whether it succeeded';
