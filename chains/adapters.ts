@@ -3,7 +3,7 @@ import type { ChainAdapter } from '../domain/chains/chain';
 import { loginOf, secondUrlOf, type Config, type NodeConfig } from '../domain/config';
 import { evmChainOf, registered, utxoChainOf, type Registered } from './codecs';
 import { evmAdapter } from './evm/node';
-import type { NodeLogin } from './json-rpc';
+import type { NodeLogin } from './node-http';
 import { utxoAdapter } from './utxo/node';
 
 export { createCodec, createCodecs } from './codecs';

@@ -1,6 +1,6 @@
-import { Pool } from 'undici';
 import { DomainError } from '../domain/errors';
 import { inSpan, traceparentNow } from '../domain/tracing';
+import { connectionTo, TooLarge, untilAnswered, usualTries, wholeText } from './node-http';
 
 /** What a node answered with an error of its own: it understood us, and said no. */
 export class RpcError extends Error {
@@ -14,8 +14,6 @@ export class RpcError extends Error {
 }
 
 type Answer = { result?: unknown; error?: { code: number; message: string } | null };
-/** Where a node is, and who we are to it; absent: nobody. */
-export type NodeLogin = Readonly<{ url: string; user?: string; password?: string }>;
 /** How a single call is made, where otherwise than usual. */
 type CallOptions = Readonly<{ waitMs?: number; tries?: number; mostBytes?: number }>;
 export type Rpc = <T>(method: string, params?: readonly unknown[], options?: CallOptions) => Promise<T>;
@@ -23,28 +21,13 @@ export type Rpc = <T>(method: string, params?: readonly unknown[], options?: Cal
 /** How long an answer is waited for, in milliseconds, and how large it may be. */
 const usualMs = 10_000;
 const usualBytes = 256 * 1024 * 1024;
-/** Connections to a node at the most; what is asked beyond them waits. */
-const atOnce = 64;
-/** A connection that is not used for this long is closed: before nodes, and what stands before them, close it. */
-const idleMs = 4000;
-/** A question is asked this often before the node counts as away; what sends something is tried once, for its sender
- *  decides. */
-const tries = 3;
-const pauseMs = 150;
+/** What sends something is tried once, for its sender decides. */
 const isQuestion = (method: string): boolean => !/^(sendrawtransaction|eth_sendRawTransaction)$/.test(method);
 
 /** Calls of a JSON-RPC node over HTTP. Credentials come from the URL or the arguments and go into a header. Throws
  *  RpcError where the node refuses, NODE_UNREACHABLE (retried; the outcome is unknown) for everything else. */
 export function jsonRpc(url: string, user = '', password = '', patienceMs = usualMs): Rpc {
-  const target = new URL(url);
-  const name = user || decodeURIComponent(target.username);
-  const secret = password || decodeURIComponent(target.password);
-  target.username = '';
-  target.password = '';
-  const headers: Record<string, string> = { 'content-type': 'application/json' };
-  if (name) headers.authorization = `Basic ${Buffer.from(`${name}:${secret}`).toString('base64')}`;
-  // Connections are kept: `fetch` takes three times the processor for the same, and a node is asked all the time.
-  const node = new Pool(target.origin, { connections: atOnce, keepAliveTimeout: idleMs });
+  const { node, headers, target } = connectionTo({ url, user, password });
   const request = { path: target.pathname + target.search, method: 'POST' } as const;
   let id = 0;
   const once = async <T>(
@@ -76,34 +59,10 @@ export function jsonRpc(url: string, user = '', password = '', patienceMs = usua
       throw new DomainError('NODE_UNREACHABLE', `${method} at ${target.host}: HTTP ${status} without a result`);
     return answer.result as T;
   };
-  const patient = async <T>(method: string, params: readonly unknown[], options: CallOptions): Promise<T> => {
-    for (let n = 1; ; n += 1) {
-      try {
-        return await once<T>(method, params, options);
-      } catch (error) {
-        if (!(error instanceof DomainError) || !isQuestion(method) || n === (options.tries ?? tries)) throw error;
-        await new Promise((resolve) => setTimeout(resolve, pauseMs));
-      }
-    }
-  };
   return <T>(method: string, params: readonly unknown[] = [], options: CallOptions = {}): Promise<T> =>
     inSpan({ name: method, kind: 'client', attributes: { 'rpc.system': 'jsonrpc', 'rpc.method': method } }, () =>
-      patient<T>(method, params, options),
+      untilAnswered(() => once<T>(method, params, options), isQuestion(method) ? (options.tries ?? usualTries) : 1),
     );
-}
-
-class TooLarge extends Error {}
-
-/** The text of an answer. Throws where it is larger than `most`. */
-async function wholeText(body: AsyncIterable<Buffer>, most: number): Promise<string> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of body) {
-    size += chunk.length;
-    if (size > most) throw new TooLarge(`the answer is larger than ${most} bytes`);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString('utf8');
 }
 
 /** Maps in order, at most `width` calls at a time. */

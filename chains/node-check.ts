@@ -2,7 +2,8 @@ import type { ChainSettings, NetworkId } from '../domain/chains/assets';
 import type { Finding } from '../domain/finding';
 import { evmChainOf, registered } from './codecs';
 import { checkEvmNode } from './evm/node-check';
-import { jsonRpc, type NodeLogin } from './json-rpc';
+import { jsonRpc } from './json-rpc';
+import type { NodeLogin } from './node-http';
 import { checkUtxoNode } from './utxo/node-check';
 
 /** What the service needs of the node of a network, one finding each. Throws NODE_UNREACHABLE where it does not

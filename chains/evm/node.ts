@@ -1,6 +1,7 @@
 import type { EvmNetwork } from '../../domain/chains/assets';
 import type { ChainAdapter } from '../../domain/chains/chain';
-import { jsonRpc, type NodeLogin } from '../json-rpc';
+import { jsonRpc } from '../json-rpc';
+import type { NodeLogin } from '../node-http';
 import { numberOf, quantity, readBlockBy } from './answers';
 import { chainCheck, readBlock, readFinalHeight, readHead, readSync, readTraces } from './blocks';
 import { evmCodec, type EvmChain } from './codec';

@@ -1,6 +1,5 @@
-import { Pool } from 'undici';
 import { DomainError } from '../../domain/errors';
-import type { NodeLogin } from '../json-rpc';
+import { connectionTo, untilAnswered, usualTries, wholeText, type NodeLogin } from '../node-http';
 
 /** Calls of a node's HTTP API: POST with a JSON body, an answer in JSON with status 200 whatever it says. */
 
@@ -10,11 +9,7 @@ export type Ask = <T>(path: string, body: object, shape: (answer: unknown) => T)
 
 const waitMs = 10_000;
 const mostBytes = 64 * 1024 * 1024;
-const connections = 64;
-const idleMs = 4000;
-/** A question is asked this often before the node counts as away; a broadcast once, for its sender decides. */
-const tries = 3;
-const pauseMs = 150;
+/** A broadcast is tried once, for its sender decides. */
 const isQuestion = (path: string): boolean => !path.startsWith('/wallet/broadcast');
 
 type Source = Readonly<{ source?: string }>;
@@ -35,25 +30,8 @@ function exact(source: string): bigint {
   return BigInt(source);
 }
 
-async function textOf(body: AsyncIterable<Buffer>): Promise<string> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of body) {
-    size += chunk.length;
-    if (size > mostBytes) throw new Error(`the answer is larger than ${mostBytes} bytes`);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString('utf8');
-}
-
-/** Credentials come from the URL or the login and go into a header. */
-export function tronHttp({ url, user = '', password = '' }: NodeLogin): Ask {
-  const target = new URL(url);
-  const name = user || decodeURIComponent(target.username);
-  const secret = password || decodeURIComponent(target.password);
-  const headers: Record<string, string> = { 'content-type': 'application/json' };
-  if (name) headers.authorization = `Basic ${Buffer.from(`${name}:${secret}`).toString('base64')}`;
-  const node = new Pool(target.origin, { connections, keepAliveTimeout: idleMs });
+export function tronHttp(login: NodeLogin): Ask {
+  const { node, headers, target } = connectionTo(login);
   const base = target.pathname.replace(/\/+$/, '');
   const once = async <T>(path: string, body: object, shape: (answer: unknown) => T): Promise<T> => {
     const signal = AbortSignal.timeout(waitMs);
@@ -65,7 +43,7 @@ export function tronHttp({ url, user = '', password = '' }: NodeLogin): Ask {
         body: JSON.stringify(body),
         signal,
       });
-      const text = await textOf(given.body);
+      const text = await wholeText(given.body, mostBytes);
       if (given.statusCode !== 200) throw new Error(`HTTP ${given.statusCode}`);
       return shape(parseExactly(text));
     } catch (error) {
@@ -73,14 +51,5 @@ export function tronHttp({ url, user = '', password = '' }: NodeLogin): Ask {
       throw new DomainError('NODE_UNREACHABLE', `${path} at ${target.host}: ${why}`);
     }
   };
-  return async (path, body, shape) => {
-    for (let n = 1; ; n += 1) {
-      try {
-        return await once(path, body, shape);
-      } catch (error) {
-        if (!isQuestion(path) || n === tries) throw error;
-        await new Promise((resolve) => setTimeout(resolve, pauseMs));
-      }
-    }
-  };
+  return (path, body, shape) => untilAnswered(() => once(path, body, shape), isQuestion(path) ? usualTries : 1);
 }

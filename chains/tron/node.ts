@@ -1,6 +1,6 @@
 import type { Currency } from '../../domain/chains/assets';
 import type { ChainNode } from '../../domain/chains/chain';
-import type { NodeLogin } from '../json-rpc';
+import type { NodeLogin } from '../node-http';
 import { readAccount, tokenBalance } from './accounts';
 import { chainCheck, readAt, readBlock, readNewest, seconds } from './blocks';
 import { tronCodec, type TronCodec } from './codec';

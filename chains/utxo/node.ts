@@ -1,6 +1,7 @@
 import type { UtxoChain, UtxoNetwork } from '../../domain/chains/assets';
 import type { ChainAdapter } from '../../domain/chains/chain';
-import { jsonRpc, type NodeLogin } from '../json-rpc';
+import { jsonRpc } from '../json-rpc';
+import type { NodeLogin } from '../node-http';
 import { readBlock, readHead, readSync } from './blocks';
 import { utxoCodec } from './codec';
 import { pooledSince, readMempool } from './mempool';

@@ -1,4 +1,5 @@
-import { jsonRpc, type NodeLogin } from '../json-rpc';
+import { jsonRpc } from '../json-rpc';
+import type { NodeLogin } from '../node-http';
 import { readAccount, readNodeState, readReserves, type NodeState, type Reserves, type XrplAccount } from './accounts';
 import { asking } from './answers';
 import { readHead, readLedger, type XrplLedger } from './ledgers';
