@@ -1,3 +1,5 @@
+import { median } from '../bench/measure';
+
 /** Whether something grows: robust against the saw teeth of garbage collection and against single slow moments. */
 
 export type Sample = Readonly<{ atMs: number; value: number }>;
@@ -19,16 +21,11 @@ export function slopeOf(samples: readonly Sample[]): number {
   for (const [n, from] of samples.entries())
     for (const to of samples.slice(n + 1))
       if (to.atMs > from.atMs) slopes.push((to.value - from.value) / (to.atMs - from.atMs));
-  return slopes.length ? middleOf(slopes) : 0;
+  return slopes.length ? median(slopes) : 0;
 }
 
 /** How much of itself it would grow by in an hour: 0.1 is a tenth. */
 export function growthPerHour(samples: readonly Sample[]): number {
-  const level = middleOf(samples.map(({ value }) => value));
+  const level = median(samples.map(({ value }) => value));
   return level > 0 ? (slopeOf(samples) * 3_600_000) / level : 0;
-}
-
-/** The lower of the two in the middle, where there are two; NaN of nothing. */
-export function middleOf(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[Math.floor((values.length - 1) / 2)] ?? NaN;
 }

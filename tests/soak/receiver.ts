@@ -1,29 +1,17 @@
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { closed, listening } from '../../sandbox/parts/listening';
+import { closed } from '../../sandbox/parts/listening';
+import { serve } from '../bench/webhooks';
 
 /** A merchant's server that takes every event at once and remembers their ids alone. */
-export class Receiver {
-  readonly ids = new Set<string>();
+export type Receiver = Readonly<{ url: string; ids: ReadonlySet<string>; close: () => Promise<void> }>;
 
-  private constructor(private readonly server: Server) {}
-
-  static async open(): Promise<Receiver> {
-    const server = createServer((request, response) => {
-      request.resume();
-      request.on('end', () => {
-        receiver.ids.add(String(request.headers['webhook-id']));
-        response.end('ok');
-      });
+export async function openReceiver(): Promise<Receiver> {
+  const ids = new Set<string>();
+  const { server, url } = await serve((request, response) => {
+    request.resume();
+    request.on('end', () => {
+      ids.add(String(request.headers['webhook-id']));
+      response.end('ok');
     });
-    const receiver = new Receiver(server);
-    await listening(server, 0);
-    return receiver;
-  }
-
-  get url(): string {
-    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}/ipn`;
-  }
-
-  close = (): Promise<void> => closed(this.server);
+  });
+  return { url, ids, close: () => closed(server) };
 }

@@ -1,14 +1,14 @@
 import { post } from '../../db/ledger/ledger';
 import { adjustment } from '../../domain/ledger/entry';
 import { available } from '../../domain/ledger/ledger';
-import { dispatched } from '../bench/measure';
+import { dispatched, median } from '../bench/measure';
 import { Payer } from '../bench/payouts';
 import { World, type Shop } from '../world';
 import { End } from './end';
-import { floors, growthPerHour, middleOf, type Sample } from './growth';
+import { floors, growthPerHour, type Sample } from './growth';
 import { Load } from './load';
 import { others, ours } from './memory';
-import { Receiver } from './receiver';
+import { openReceiver, type Receiver } from './receiver';
 import { prunedTables, reads, watch, type Watched } from './watch';
 
 export type SoakOptions = Readonly<{
@@ -45,7 +45,7 @@ export async function soak({ minutes, load, say }: SoakOptions): Promise<Finding
       DATABASE_WAIT_MS: '15000',
     },
   });
-  const receiver = await Receiver.open();
+  const receiver = await openReceiver();
   try {
     const shop = await world.shop();
     const converter = await world.shop();
@@ -120,7 +120,7 @@ function memoryOf({ memory }: Watched, sinceMs: number): Finding[] {
   return [...ours, ...others].map((part) => {
     const least = floors(after(memory[part], sinceMs), 60_000);
     const growth = growthPerHour(least);
-    const level = middleOf(least.map(({ value }) => value)) / 1e6;
+    const level = median(least.map(({ value }) => value)) / 1e6;
     const isOurs = (ours as readonly string[]).includes(part);
     const what = `memory of ${part}: ${level.toFixed(0)} MB, ${(100 * growth).toFixed(1)} % more in an hour`;
     return isOurs ? { what: `${what} (limit ${100 * mostGrowth} %)`, holds: growth <= mostGrowth } : { what };
@@ -134,8 +134,8 @@ function timesOf({ times }: Watched, creations: readonly Sample[], sinceMs: numb
     ...reads.map((path) => [`GET ${path}`, times[path]] as const),
   ];
   return all.map(([name, samples]) => {
-    const before = middleOf(after(samples, sinceMs, middleMs).map(({ value }) => value));
-    const last = middleOf(after(samples, middleMs).map(({ value }) => value));
+    const before = median(after(samples, sinceMs, middleMs).map(({ value }) => value));
+    const last = median(after(samples, middleMs).map(({ value }) => value));
     const ratio = last / before;
     const what = `${name}: ${last.toFixed(1)} ms against ${before.toFixed(1)} ms before, ${ratio.toFixed(2)} ×`;
     return { what: `${what} (limit ${mostSlower})`, holds: ratio <= mostSlower };

@@ -1,5 +1,5 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { closed, listening } from '../listening';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { startInProcess, type Opened } from '../in-process';
 import type { Part } from '../part';
 import { nodeRoutes, ReplyLost, type Body, type Node, type Routes } from './api';
 import { Chain, slotMs, type ChainOptions } from './chain';
@@ -44,9 +44,7 @@ async function serve(routes: Routes, request: IncomingMessage, response: ServerR
  *  script faults (`orders.ts`). It listens on this machine alone, and runs in the caller's process. */
 export async function startTronSimulator(options: TronSimulatorOptions): Promise<Part> {
   const { port, everyMs, solidLag = 18, ...rest } = options;
-  let running: { server: Server; timer: NodeJS.Timeout | undefined } | undefined;
-
-  function open(): Readonly<{ node: Node; routes: Routes; tick: () => void }> {
+  const open = (): Opened => {
     const node: Node = { chain: new Chain({ ...rest, solidLag }), lag: 0, next: null };
     const { chain } = node;
     let isHalted = false;
@@ -61,30 +59,9 @@ export async function startTronSimulator(options: TronSimulatorOptions): Promise
     const halt = (yes: boolean): void => {
       isHalted = yes;
     };
-    return { node, tick, routes: { ...nodeRoutes(node), ...orderRoutes(node, { mine, halt }) } };
-  }
-
-  const start = async (): Promise<void> => {
-    if (running) return;
-    const { routes, tick } = open();
-    const server = createServer((request, response) => void serve(routes, request, response));
-    await listening(server, port);
-    running = { server, timer: everyMs ? setInterval(tick, everyMs) : undefined };
+    const routes = { ...nodeRoutes(node), ...orderRoutes(node, { mine, halt }) };
+    return { tick, serve: (request, response) => void serve(routes, request, response) };
   };
-  const stop = async (): Promise<void> => {
-    const ended = running;
-    running = undefined;
-    if (!ended) return;
-    clearInterval(ended.timer);
-    await closed(ended.server);
-  };
-  await start();
-  return {
-    name: 'tron-simulator',
-    url: `http://127.0.0.1:${port}`,
-    pid: () => (running ? process.pid : undefined),
-    start,
-    stop,
-    kill9: stop, // it keeps each block as it comes, and loses its pool like a node
-  };
+  // It keeps each block as it comes, and loses its pool like a node.
+  return startInProcess({ name: 'tron-simulator', port, everyMs, open });
 }

@@ -1,7 +1,6 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
-import { closed, listening } from '../listening';
+import { startInProcess, type Opened } from '../in-process';
 import type { Part } from '../part';
 import { methods, Refusal, versioned, type Served } from './answers';
 import { Network } from './network';
@@ -85,11 +84,7 @@ async function textOf(request: IncomingMessage): Promise<string> {
  *  on this machine alone and runs in the caller's process. */
 export async function startXrplSimulator(options: XrplSimulatorOptions): Promise<Part> {
   const file = join(options.dataDir, 'xrpl-simulator.json');
-  let { port } = options;
-  let running: { server: Server; timer: NodeJS.Timeout | undefined } | undefined;
-
-  const start = async (): Promise<void> => {
-    if (running) return;
+  const open = (): Opened => {
     const { state, save } = openState(file, options.networkId);
     const network = new Network(state);
     const startedAt = Date.now();
@@ -103,29 +98,12 @@ export async function startXrplSimulator(options: XrplSimulatorOptions): Promise
       if (said === 'cut') response.destroy();
       else response.writeHead(said.status, { 'content-type': 'application/json' }).end(said.body);
     };
-    const server = createServer((request, response) => void serve(request, response));
-    await listening(server, port);
-    ({ port } = server.address() as AddressInfo);
     const close = (): void => {
       network.close();
       save();
     };
-    running = { server, timer: options.closeEveryMs ? setInterval(close, options.closeEveryMs) : undefined };
+    return { tick: close, serve: (request, response) => void serve(request, response) };
   };
-  const stop = async (): Promise<void> => {
-    const ended = running;
-    running = undefined;
-    if (!ended) return;
-    clearInterval(ended.timer);
-    await closed(ended.server);
-  };
-  await start();
-  return {
-    name: 'xrpl-simulator',
-    url: `http://127.0.0.1:${port}`,
-    pid: () => (running ? process.pid : undefined),
-    start,
-    stop,
-    kill9: stop, // its state is on the disk before each answer
-  };
+  // Its state is on the disk before each answer.
+  return startInProcess({ name: 'xrpl-simulator', port: options.port, everyMs: options.closeEveryMs, open });
 }
