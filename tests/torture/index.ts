@@ -1,4 +1,4 @@
-import { parseArgs } from 'node:util';
+import { inspect, parseArgs } from 'node:util';
 import { chosenStore } from '../../sandbox/temporal-store';
 import { kinds, type Kind } from './plan';
 import { torture } from './run';
@@ -56,8 +56,8 @@ torture({
     for (const problem of problems) console.log(`PROBLEM (seed ${seed}): ${problem}`);
     process.exit(problems.length ? 1 : 0);
   },
-  (error: Error) => {
-    console.error(`Seed ${seed}: ${error.stack ?? error.message}`);
+  (error: unknown) => {
+    console.error(`Seed ${seed}: ${inspect(error)}`); // with its causes
     process.exit(1);
   },
 );

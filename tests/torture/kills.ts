@@ -26,7 +26,10 @@ export async function kill(stage: Stage, miner: Miner, kills: readonly Kill[], b
     const before = queues.get(victim) ?? Promise.resolve();
     queues.set(
       victim,
-      before.then(one).catch((error: unknown) => void failures.push(error)),
+      before.then(one).catch((error: unknown) => {
+        say(`${seconds(began)} s: ${victim} was not killed or is not back: ${String(error)}`);
+        failures.push(error);
+      }),
     );
   }
   await Promise.all(queues.values());
@@ -37,7 +40,7 @@ export async function kill(stage: Stage, miner: Miner, kills: readonly Kill[], b
 async function killPart(part: Part, downMs: number): Promise<void> {
   await part.kill9();
   await sleep(downMs);
-  await startAgain(part);
+  await again(() => part.start());
 }
 
 /** A pool is lost with its node. What payers and the provider have in it is theirs to send again, so it is mined
@@ -47,22 +50,23 @@ async function killNode(stage: Stage, miner: Miner, part: Part, downMs: number):
   const swap = world.stack.part('swap');
   await stage.withoutPayers(async () => {
     await swap.stop();
-    await world.payer.mine(part.name === 'btcd' ? 'BTC' : 'ETH');
+    await again(() => world.payer.mine(part.name === 'btcd' ? 'BTC' : 'ETH'));
     await miner.stop();
-    await part.kill9();
+    await again(() => part.kill9());
     await sleep(downMs);
-    await startAgain(part);
+    await again(() => part.start());
     miner.start();
     await swap.start();
   });
 }
 
-async function startAgain(part: Part): Promise<void> {
+/** PostgreSQL may refuse until the orphans of its postmaster are gone; a worker, while PostgreSQL is away; a node on a
+ *  busy machine may not answer in time. */
+async function again(act: () => Promise<unknown>): Promise<void> {
   for (let tries = 1; ; tries += 1) {
     try {
-      return await part.start();
+      return void (await act());
     } catch (error) {
-      // PostgreSQL may refuse until the orphans of its postmaster are gone; a worker, while PostgreSQL is away.
       if (tries === 30) throw error;
       await sleep(1000);
     }

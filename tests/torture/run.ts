@@ -56,6 +56,7 @@ export async function torture(options: TortureOptions): Promise<TortureReport> {
   let done: readonly Done[] = [];
   let sky: Done = {};
   let seconds = 0;
+  let isBroken = true;
   try {
     const stage = new Stage(world, await world.shop(), options.weather);
     await fund(stage);
@@ -103,11 +104,12 @@ export async function torture(options: TortureOptions): Promise<TortureReport> {
     await ends;
     problems.push(...stage.problems, ...(await reckon(stage, before)), ...(await reckonWeather(stage, moves)));
     seconds = Math.round((Date.now() - began) / 1000);
+    isBroken = problems.length > 0;
   } finally {
     await miner.stop();
-    await world.stop({ keep: problems.length > 0 });
+    await world.stop({ keep: isBroken });
     for (const proxy of Object.values(proxies)) await proxy.close();
-    if (problems.length) say(`Logs and data are kept in ${world.dataDir}`);
+    if (isBroken) say(`Logs and data are kept in ${world.dataDir}`);
   }
   const [kills = {}, ...misled] = done;
   const mischief: Done = {};
