@@ -81,7 +81,8 @@ export const scenario: Scenario = (random, name) => {
       }
       const id = await execute(stage, { fromCurrency: from, toCurrency: to, fromAmount: amount, idempotencyKey: name });
       const last = isExternal ? await seeThrough(stage, id, holdMs) : await ended(stage, id);
-      if (!isExternal && last.status !== 'completed') stage.problems.push(`conversion ${id} ended ${last.status}`);
+      const mayEnd = stage.pricesMove ? ['completed', 'cancelled'] : ['completed'];
+      if (!isExternal && !mayEnd.includes(last.status)) stage.problems.push(`conversion ${id} ended ${last.status}`);
       if (last.status !== 'completed') return;
       stage.changes.push({ currency: from, amount: negate(last.from_amount) });
       stage.changes.push({ currency: to, amount: last.credit_amount ?? last.to_amount! });
@@ -105,8 +106,8 @@ async function execute(stage: Stage, body: Readonly<Record<string, string>>): Pr
     const answer = await stage.insist(() => world.call(shop, 'POST', '/api/v1/conversions', body));
     if (answer.status === 201) return answer.body._id as string;
     const code = (answer.body?.error?.code ?? answer.body?.code) as string | undefined;
-    // It has failed already, and an earlier answer was lost.
-    if (code === 'IDEMPOTENCY_KEY_CONSUMED') {
+    // It has failed already, and an earlier answer was lost; or the price moved, which ends it.
+    if (code === 'IDEMPOTENCY_KEY_CONSUMED' || (stage.pricesMove && answer.body?.error === 'RATE_DRIFT')) {
       const [row] = await stage.read<{ id: string }>(
         'SELECT id FROM conversion WHERE merchant_id = $1 AND idempotency_key = $2',
         [shop.id, body.idempotencyKey],
@@ -120,9 +121,10 @@ async function execute(stage: Stage, body: Readonly<Record<string, string>>): Pr
 
 const read = (stage: Stage, id: string): Promise<ConversionRow | null> =>
   readConversion(stage.world.db, stage.shop.id, id).catch(() => null);
-const isOver = (row: ConversionRow | null): boolean => row?.status === 'completed' || row?.status === 'failed';
+const ends = ['completed', 'failed', 'cancelled'];
+const isOver = (row: ConversionRow | null): boolean => row !== null && ends.includes(row.status);
 const ended = (stage: Stage, id: string): Promise<ConversionRow> =>
-  stage.ended(`conversion ${id}`, ['completed', 'failed'], () => read(stage, id));
+  stage.ended(`conversion ${id}`, ends, () => read(stage, id));
 /** The provider may be down: that is no answer. */
 async function orders(stage: Stage): Promise<Order[]> {
   for (const end = Date.now() + patienceMs; ; await sleep(200))
@@ -180,10 +182,11 @@ async function seeThrough(stage: Stage, id: string, holdMs: number): Promise<Con
   const row = await ended(stage, id);
   if (fault && incidentAfter[fault]) await told(stage, id, incidentAfter[fault]);
   const credit = row.credit_amount ?? '0';
-  const ends = endsOf(order, row.to_currency);
-  if (!ends.some((one) => one.status === row.status && (row.status === 'failed' || compare(one.credit, credit) === 0)))
+  const wanted = endsOf(order, row.to_currency);
+  if (!wanted.some((one) => one.status === row.status && (row.status === 'failed' || compare(one.credit, credit) === 0)))
     stage.problems.push(
-      `conversion ${id} (${fault}) ended ${row.status} with ${credit}, not ${ends.map((one) => `${one.status} with ${one.credit}`).join(' or ')}`,
+      `conversion ${id} (${fault}) ended ${row.status} with ${credit}, not ` +
+        wanted.map((one) => `${one.status} with ${one.credit}`).join(' or '),
     );
   // Our deposit is there once, to the last digit, or not at all.
   const expected = nothingIsSent.includes(fault!) ? '0' : order.fromAmount;
