@@ -183,7 +183,9 @@ async function seeThrough(stage: Stage, id: string, holdMs: number): Promise<Con
   if (fault && incidentAfter[fault]) await told(stage, id, incidentAfter[fault]);
   const credit = row.credit_amount ?? '0';
   const wanted = endsOf(order, row.to_currency);
-  if (!wanted.some((one) => one.status === row.status && (row.status === 'failed' || compare(one.credit, credit) === 0)))
+  if (
+    !wanted.some((one) => one.status === row.status && (row.status === 'failed' || compare(one.credit, credit) === 0))
+  )
     stage.problems.push(
       `conversion ${id} (${fault}) ended ${row.status} with ${credit}, not ` +
         wanted.map((one) => `${one.status} with ${one.credit}`).join(' or '),
