@@ -60,7 +60,8 @@ ${registrationUsage}
   switch <name> on|off <reason>      turns something on or off for everybody: ${switches.join(', ')}
   exposure                           what the platform holds by converting, and what bounds it
   limit-exposure <currency> <usd>|none external|off <reason>
-                                     bounds a position; beyond it, pairs that would enlarge it are executed elsewhere, or off
+                                     bounds a position; beyond it, pairs that would enlarge it are executed elsewhere,
+                                     or off
   pair <from> <to> internal|external|off <most usd>|default <reason>
                                      says how a pair is converted
   freeze <currency>|all <reason>     stops a currency, or everything, from leaving
@@ -68,8 +69,8 @@ ${registrationUsage}
 ${actLines()}
   requests                           lists what was asked for and is open
   limit <merchant id>|platform <daily|hourly|approval> <number>|none <reason>
-                                     tightens what leaves: dollars in 24 hours, number in an hour, dollars without a second person;
-                                     looser is the request loosen-limits
+                                     tightens what leaves: dollars in 24 hours, number in an hour, dollars without a
+                                     second person; looser is the request loosen-limits
   lanes                              shows what blocks our wallets, and what waits behind it
   treasury                           shows what is where: ledger, debts and addresses of each asset
   recoveries                         lists recoveries of the database, and money on addresses that they have forgotten

@@ -46,7 +46,8 @@ function check(proof, root) {
     );
   }
   console.log(
-    `${proof.leaves.length} balances of merchant ${[...merchants].join()} at ${proof.createdAt} are in the tree ${root}`,
+    `${proof.leaves.length} balances of merchant ${[...merchants].join()} at ${proof.createdAt} ` +
+      `are in the tree ${root}`,
   );
 }
 

@@ -24,10 +24,8 @@ async function ask<T>(url: string, init: RequestInit = {}): Promise<T> {
     throw new Refusal(`${url} does not answer (${error.message}): is the sandbox running? npm start`);
   });
   const body = (await response.json()) as { error?: string | { message: string } };
-  if (!response.ok)
-    throw new Refusal(
-      `${new URL(url).pathname}: ${typeof body.error === 'string' ? body.error : (body.error?.message ?? response.status)}`,
-    );
+  const told = typeof body.error === 'string' ? body.error : body.error?.message;
+  if (!response.ok) throw new Refusal(`${new URL(url).pathname}: ${told ?? response.status}`);
   return body as T;
 }
 

@@ -85,8 +85,8 @@ number. [Payments](guides/payments.md) says what a shop does about them.
 
 ${table([['Status', 'Meaning'], ...paymentStatuses.map((status) => [`\`${status}\``, meanings[status]])])}
 
-A final status never changes. Money that arrives later becomes a child payment (row 18). Exceptions such as \`underpaid\`
-or \`reorged\` are kept beside the status.
+A final status never changes. Money that arrives later becomes a child payment (row 18). The status says nothing of
+exceptions such as \`underpaid\` or \`reorged\`: they are beside it.
 
 ## How is a deposit valued?
 

@@ -41,7 +41,8 @@ const isFree = (port: number): Promise<boolean> =>
 export async function takenPort(port: number, forWhat: string, variable: string): Promise<string | undefined> {
   if (await isFree(port)) return undefined;
   const holder = holderOf(port);
-  return `Port ${port} (${forWhat}) is taken${holder ? ` by process ${holder}` : ''}: end that, or choose another with ${variable}=<port>`;
+  const by = holder ? ` by process ${holder}` : '';
+  return `Port ${port} (${forWhat}) is taken${by}: end that, or choose another with ${variable}=<port>`;
 }
 
 /** Pid and command of who listens on `port`, where /proc tells. */

@@ -67,7 +67,8 @@ async function main(): Promise<void> {
   const running = leftovers(dataDir).find(({ name }) => name === 'sandbox');
   if (running)
     throw new StartError(
-      `The sandbox of this checkout runs already, as process ${running.pid}: see ${relative(root, dataDir)}/sandbox.json, or end it with Ctrl-C there`,
+      `The sandbox of this checkout runs already, as process ${running.pid}: ` +
+        `see ${relative(root, dataDir)}/sandbox.json, or end it with Ctrl-C there`,
     );
   process.once('exit', claim(dataDir, 'sandbox'));
   const ended = await endLeftovers(dataDir);
@@ -214,7 +215,8 @@ function table(file: SandboxFile): string {
     ...rows.map(([name, value]) => `│ ${name.padEnd(left)} │ ${value.padEnd(right)} │`),
     line('└', '┴', '┘'),
     `Dashboard, with the demo login filled in: ${file.demoLoginUrl}`,
-    `Also in ${relative(root, dataDir)}/sandbox.json. Ctrl-C ends everything; the next npm start goes on from here; npm run reset empties it.`,
+    `Also in ${relative(root, dataDir)}/sandbox.json. Ctrl-C ends everything; the next npm start goes on from here; ` +
+      'npm run reset empties it.',
   ].join('\n');
 }
 

@@ -21,10 +21,13 @@ export async function manyPayments(
     await client.query(
       `INSERT INTO payment (id, merchant_id, slug, status, exceptions, source, merchant_order_id, order_id, customer_id,
          fiat_amount, fiat_currency, fee_bearer,
-          fee_bps, tolerance_pct, underpaid_policy, currency, network, amount, exchange_rate, commission_amount, network_fee_amount, fee_amount, net_amount,
-          deposit_address, expires_at, expires_in, amount_paid, tx_ids, settled_fee_amount, settled_net_amount, confirmed_at, settled_at, created_at)
+          fee_bps, tolerance_pct, underpaid_policy, currency, network, amount, exchange_rate,
+          commission_amount, network_fee_amount, fee_amount, net_amount,
+          deposit_address, expires_at, expires_in, amount_paid, tx_ids, settled_fee_amount,
+          settled_net_amount, confirmed_at, settled_at, created_at)
         SELECT ${idOf}, m.id, ${slugOf}, s.status, '{}', 'api', 'm' || n, 'o' || n, 'customer', 25.5, 'USD', 'merchant',
-          40, 1, 'hold', c.currency, c.network, 25.5 / c.price, c.price, 0.102 / c.price, 0.000000000000000001, 0.102 / c.price + 0.000000000000000001,
+          40, 1, 'hold', c.currency, c.network, 25.5 / c.price, c.price, 0.102 / c.price, 0.000000000000000001,
+          0.102 / c.price + 0.000000000000000001,
           25.398 / c.price - 0.000000000000000001, ${addressOf}, now(), 3600, CASE WHEN s.paid THEN 25.5 / c.price
             ELSE 0 END,
           CASE WHEN s.paid THEN ARRAY[${txOf}] ELSE '{}' END, CASE WHEN s.status = 'SETTLED' THEN 0.102 / c.price END,

@@ -243,7 +243,8 @@ export class World {
       await sleep(options.mine ? 250 : 100);
     }
     throw new Error(
-      `Payment ${id} is ${last?.status} and not ${wanted.join(' or ')}: ${JSON.stringify(last)}\n${await this.insideOf(id)}`,
+      `Payment ${id} is ${last?.status} and not ${wanted.join(' or ')}: ` +
+        `${JSON.stringify(last)}\n${await this.insideOf(id)}`,
     );
   }
 

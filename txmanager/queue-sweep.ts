@@ -128,7 +128,9 @@ async function planNow(tx: EntityManager, own: Ready, terms: SweepTerms, settlem
   if (planned) return { owner: { kind: 'sweep-batch', id: planned.id }, members: planned.members };
   const isDue = now >= price;
   if (!isDue && (await isAboveMaxCost(tx, own, terms))) {
-    const reason = `its sweep alone would cost more than ${terms.maxCostPct} % of it; it waits for other payments or a better price until ${price.toISOString()}`;
+    const reason =
+      `its sweep alone would cost more than ${terms.maxCostPct} % of it; ` +
+      `it waits for other payments or a better price until ${price.toISOString()}`;
     return wait(reason, Math.min(priceLookMs, price.getTime() - now.getTime() + 50));
   }
   if (await planAlone(tx, own, settlementGas)) return { owner: { kind: 'sweep', id: payment.id }, members: [own] };

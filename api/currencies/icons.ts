@@ -8,7 +8,8 @@ import { route } from '../http/route';
 export const iconPath = (asset: string): string => `/icons/${asset.toLowerCase()}.svg`;
 
 const iconOf = (asset: string): string =>
-  `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32" role="img"><title>${asset}</title>${assetIcon(asset)}</svg>`;
+  '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32" role="img">' +
+  `<title>${asset}</title>${assetIcon(asset)}</svg>`;
 
 export const getIcon = route({
   name: 'getIcon',

@@ -87,7 +87,8 @@ export const createWebhookEndpoint = route({
   method: 'post',
   path: '/api/v1/webhook-endpoints',
   summary: 'Add a webhook endpoint',
-  description: `Events are posted there from now on, signed as Standard Webhooks. At most ${endpointLimit} per merchant.`,
+  description:
+    'Events are posted there from now on, signed as Standard Webhooks. ' + `At most ${endpointLimit} per merchant.`,
   tag,
   envelope: 'A',
   body: Type.Object({ url, enabledEvents, description: Type.Optional(description) }),
@@ -228,7 +229,9 @@ export const rotateWebhookSecret = route({
   method: 'post',
   path: '/api/v1/webhook-endpoints/{endpointId}/rotate-secret',
   summary: 'Replace the secret of a webhook endpoint',
-  description: `The old one signs too for another ${oldSecretHours} hours: \`webhook-signature\` then holds two, separated by a space.`,
+  description:
+    `The old one signs too for another ${oldSecretHours} hours: ` +
+    '`webhook-signature` then holds two, separated by a space.',
   tag,
   envelope: 'A',
   params,
@@ -292,7 +295,9 @@ export const replayWebhookEndpoint = route({
   method: 'post',
   path: '/api/v1/webhook-endpoints/{endpointId}/replay',
   summary: 'Send the events of a span of time to a webhook endpoint, again or for the first time',
-  description: `From \`since\` to before \`until\`, delivered ones too, with the same \`webhook-id\`; at most ${replayLimit} at a time. What is on its way there already goes on.`,
+  description:
+    'From `since` to before `until`, delivered ones too, with the same `webhook-id`; ' +
+    `at most ${replayLimit} at a time. What is on its way there already goes on.`,
   tag,
   envelope: 'A',
   params,

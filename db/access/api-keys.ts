@@ -34,7 +34,8 @@ export type ApiKeyRow = Readonly<
   }
 >;
 
-const shown = `id, merchant_id, name, last4, scopes, allowed_ips, created_at, expires_at, revoked_at, last_used_at, last_used_ip,
+const shown = `id, merchant_id, name, last4, scopes,
+allowed_ips, created_at, expires_at, revoked_at, last_used_at, last_used_ip,
   trim_scale(daily_usd)::text AS daily_usd,
   (SELECT CASE WHEN u.removed_at IS NULL THEN u.email ELSE u.display_name END
      FROM dashboard_user u WHERE u.id = api_key.created_by) AS created_by_email`;

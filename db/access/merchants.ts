@@ -15,8 +15,10 @@ import type { RowOf } from '../entity';
 import type { merchantEntity } from './entities';
 
 /** What guards and prices read of a merchant `m`. */
-export const merchantColumns = `m.id AS merchant_id, m.name AS merchant_name, m.status AS merchant_status, m.display_currency, m.fee_bearer,
-  m.fee_bps, m.underpayment_tolerance_pct::text AS tolerance_pct, m.underpaid_policy, m.callback_domains, m.default_expires_in,
+export const merchantColumns = `m.id AS merchant_id, m.name AS merchant_name, m.status AS merchant_status,
+m.display_currency, m.fee_bearer,
+  m.fee_bps, m.underpayment_tolerance_pct::text AS tolerance_pct, m.underpaid_policy,
+  m.callback_domains, m.default_expires_in,
   m.open_payments_quota, m.ipn_enabled, m.auto_accept_cross_chain_hours`;
 
 export type MerchantRow = Pick<
@@ -210,7 +212,8 @@ export const changeSettings = (tx: Queryable, merchantId: string, next: Settings
     `UPDATE merchant SET display_currency = $2, fee_bearer = $3, underpayment_tolerance_pct = $4, underpaid_policy = $5,
        callback_domains = $6, auto_accept_cross_chain_hours = $7, default_expires_in = $8, ipn_enabled = $9,
        whitelist_not_before = CASE WHEN $10 < whitelist_delay_hours
-         THEN greatest(whitelist_not_before, now() + make_interval(hours => whitelist_delay_hours)) ELSE whitelist_not_before END,
+         THEN greatest(whitelist_not_before, now() + make_interval(hours => whitelist_delay_hours))
+         ELSE whitelist_not_before END,
        whitelist_delay_hours = $10, refund_daily_cap_usd = $11, updated_at = now() WHERE id = $1`,
     [
       merchantId,

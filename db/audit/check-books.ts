@@ -62,7 +62,8 @@ export const bookChecks: readonly Check[] = [
                   THEN a.moved_units ELSE 0 END,
                                  coalesce(a.fee_units, a.max_fee_units) FROM attempt a
                                    JOIN intent i ON i.id = a.intent_id WHERE a.status = 'final') x
-               GROUP BY 1, 2, 3 HAVING (sum(arrived), sum(moved), sum(fees)) <> (0, 0, 0)) s USING (network, address, currency)
+               GROUP BY 1, 2, 3 HAVING (sum(arrived), sum(moved), sum(fees)) <> (0, 0, 0)) s
+               USING (network, address, currency)
            WHERE (t.arrived, t.moved, t.fees) IS DISTINCT FROM (s.arrived, s.moved, s.fees)`,
   },
   {

@@ -208,7 +208,8 @@ async function look(db: DataSource, adapter: ChainAdapter, depth: number): Promi
         });
       if (held[index] !== known)
         where.push(
-          `${place.address}: chain ${fromUnits(held[index]!, decimals)}, rows ${fromUnits(BigInt(place.units), decimals)}`,
+          `${place.address}: chain ${fromUnits(held[index]!, decimals)}, ` +
+            `rows ${fromUnits(BigInt(place.units), decimals)}`,
         );
     }
     const onChain = fromUnits(chain, decimals);
@@ -298,7 +299,8 @@ export const storePositions = (
         `INSERT INTO reconciliation (currency, height, ledger, arriving, leaving, open, chain, unexplained, details)
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT (currency) DO UPDATE SET at = now(),
            height = EXCLUDED.height, ledger = EXCLUDED.ledger,
-           arriving = EXCLUDED.arriving, leaving = EXCLUDED.leaving, open = EXCLUDED.open, chain = EXCLUDED.chain, unexplained = EXCLUDED.unexplained,
+           arriving = EXCLUDED.arriving, leaving = EXCLUDED.leaving, open = EXCLUDED.open,
+           chain = EXCLUDED.chain, unexplained = EXCLUDED.unexplained,
            details = EXCLUDED.details`,
         [
           currency,

@@ -30,7 +30,8 @@ export async function registerKeys(
     ]);
     if (row!.xpub !== xpub) {
       throw new Error(
-        `The seed of SIGNER_SEED_FILE does not belong to this database: its ${network} ${role} key is another. Give the signer the seed that it had before.`,
+        `The seed of SIGNER_SEED_FILE does not belong to this database: its ${network} ${role} key is another. ` +
+          'Give the signer the seed that it had before.',
       );
     }
   }

@@ -76,7 +76,8 @@ export const keepOrder = (
   tx.query(
     `UPDATE swap_order SET state = $2, status = $3, order_id = $4, deposit_address = $5, promised = $6,
        payout_tx_id = $9,
-            valid_until = coalesce($7::timestamptz, clock_timestamp() + make_interval(secs => $8)), changed_at = clock_timestamp()
+            valid_until = coalesce($7::timestamptz, clock_timestamp() + make_interval(secs => $8)),
+            changed_at = clock_timestamp()
       WHERE conversion_id = $1 AND order_id IS NULL`,
     [
       conversionId,
@@ -192,7 +193,8 @@ export const recordSwapIncident = (
 /** The conversion that an address of ours was made for, locked; null where it is for anything else. */
 export async function conversionAt(tx: EntityManager, network: string, address: string): Promise<ConversionRow | null> {
   const [row] = await tx.query<ConversionRow[]>(
-    'SELECT c.* FROM conversion c JOIN address a ON a.conversion_id = c.id WHERE a.network = $1 AND a.address = $2 FOR UPDATE OF c',
+    `SELECT c.* FROM conversion c JOIN address a ON a.conversion_id = c.id
+      WHERE a.network = $1 AND a.address = $2 FOR UPDATE OF c`,
     [network, address],
   );
   return row ?? null;
@@ -215,7 +217,8 @@ export const keepSwapRate = (db: Queryable, pair: SwapPair, rate: SwapRate): Pro
      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, clock_timestamp())
      ON CONFLICT (from_currency, to_currency) DO UPDATE SET min_amount = EXCLUDED.min_amount,
        max_amount = EXCLUDED.max_amount,
-       low_amount = EXCLUDED.low_amount, low_output = EXCLUDED.low_output, high_amount = EXCLUDED.high_amount, high_output = EXCLUDED.high_output,
+       low_amount = EXCLUDED.low_amount, low_output = EXCLUDED.low_output,
+       high_amount = EXCLUDED.high_amount, high_output = EXCLUDED.high_output,
        seconds = EXCLUDED.seconds, taken_at = EXCLUDED.taken_at`,
     [
       pair.from,

@@ -25,7 +25,8 @@ export const entriesOf = (db: Queryable, merchantId: string, filter: EntryFilter
   db.query<EntryRow[]>(
     `SELECT ${idOf('e.seq')} AS id, e.seq::text AS seq, e.asset, e.type, trim_scale(e.amount)::text AS amount,
             trim_scale(e.reserved_change)::text AS reserved_change, trim_scale(e.balance_after)::text AS balance_after,
-            trim_scale(e.reserved_after)::text AS reserved_after, e.fiat_currency, trim_scale(e.fiat_rate)::text AS fiat_rate,
+            trim_scale(e.reserved_after)::text AS reserved_after,
+            e.fiat_currency, trim_scale(e.fiat_rate)::text AS fiat_rate,
             e.source_type, e.source_id, e.tx_id, ${idOf('e.reversal_of')} AS reversal_of, e.created_at
        FROM ledger_entry e
       WHERE e.merchant_id = $1 AND ($2::text IS NULL OR e.asset = $2) AND ($3::text IS NULL OR e.type = $3)

@@ -42,7 +42,8 @@ export async function factsOf(tx: EntityManager, payment: PaymentRow): Promise<P
        d.tx_id) AS "txId",
             d.currency, d.amount::text, d.is_dust AS "isDust", d.status, d.first_seen_at AS "firstSeenAt",
             d.allocation,
-            ${rateMomentSql} AS "rateMoment", d.rated_at AS "ratedAt", d.exchange_rate::text AS "exchangeRate", d.quote_amount::text AS "quoteAmount",
+            ${rateMomentSql} AS "rateMoment", d.rated_at AS "ratedAt",
+            d.exchange_rate::text AS "exchangeRate", d.quote_amount::text AS "quoteAmount",
             a.currency AS "addressCurrency", coalesce(d.child_payment_id, d.payment_id) AS owner,
             journal_stands(concat('loss/', d.network, '/', d.tx_id, '/', d.out_index)) AS "isLost"
        FROM deposit d JOIN address a ON a.network = d.network AND a.address = d.address AND a.tag = d.tag
@@ -185,7 +186,8 @@ export async function movePayment(tx: EntityManager, payment: PaymentRow, move: 
   if (!moved)
     throw new Error(`Payment ${payment.id} is no longer ${payment.status} at version ${payment.state_version}`);
   await tx.query(
-    'INSERT INTO payment_event (payment_id, state_version, from_status, to_status, cause, details) VALUES ($1, $2, $3, $4, $5, $6)',
+    `INSERT INTO payment_event (payment_id, state_version, from_status, to_status, cause, details)
+      VALUES ($1, $2, $3, $4, $5, $6)`,
     [payment.id, moved.state_version, payment.status, moved.status, move.cause, move.details ?? {}],
   );
   return moved;

@@ -97,7 +97,8 @@ export async function timelineOf(db: Queryable, paymentId: string): Promise<Time
          LEFT JOIN LATERAL (SELECT array_agg(named.id) AS tx_ids FROM (
             SELECT jsonb_array_elements_text(c.details->'txIds') AS id
             UNION SELECT d.tx_id FROM deposit d WHERE d.found_by = 'transfer' AND d.id IN (
-              SELECT jsonb_array_elements_text(c.details->'depositIds')::bigint UNION SELECT (c.details->>'depositId')::bigint)) named) x ON true
+              SELECT jsonb_array_elements_text(c.details->'depositIds')::bigint
+              UNION SELECT (c.details->>'depositId')::bigint)) named) x ON true
         WHERE c.payment_id = $1 ORDER BY c.id`,
       [paymentId],
     ),

@@ -35,7 +35,8 @@ export type PricingRow = {
 
 /** Columns of a PricingRow and the joins they come from. The parameters are SQL expressions; `age` is in seconds. */
 export const pricingSql = (sql: { currency: string; native: string; network: string; fiat: string; age: string }) => ({
-  columns: `r.rate_id::text AS rate_id, r.value::text AS rate, n.value::text AS native_rate, f.unit_price::text AS unit_price,
+  columns: `r.rate_id::text AS rate_id, r.value::text AS rate,
+  n.value::text AS native_rate, f.unit_price::text AS unit_price,
     (r.taken_at >= clock_timestamp() - make_interval(secs => ${sql.age}) AND
      n.taken_at >= clock_timestamp() - make_interval(secs => ${sql.age}) AND
      f.taken_at >= clock_timestamp() - interval '${feeMaxAgeSeconds} seconds') AS is_fresh`,

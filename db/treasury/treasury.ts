@@ -82,6 +82,10 @@ export async function freeCoins(tx: Queryable, network: string, below: bigint | 
   return rows.map(({ id, units }) => ({ id, units: BigInt(units) }));
 }
 
+/** Which attempts move the treasury's money on a network. */
+const ofTreasury = `a.network = $1
+  AND a.from_address IN (SELECT address FROM address WHERE network = $1 AND role = 'treasury')`;
+
 /** What each treasury address of an account chain can spend of a currency beyond what signed and planned intents take;
  *  lanes first, then by amount. */
 export async function treasurySources(tx: EntityManager, currency: string): Promise<Wallet[]> {
@@ -103,7 +107,7 @@ export async function treasurySources(tx: EntityManager, currency: string): Prom
        LEFT JOIN (
          SELECT from_address, sum(CASE WHEN currency = $2 THEN moved_units ELSE 0 END + CASE WHEN $2 = $3
            THEN max_fee_units ELSE 0 END) AS open
-           FROM (${openAttempts("a.network = $1 AND a.from_address IN (SELECT address FROM address WHERE network = $1 AND role = 'treasury')")}) one
+           FROM (${openAttempts(ofTreasury)}) one
           GROUP BY 1) g ON g.from_address = t.address
        LEFT JOIN (
          SELECT i.from_address, sum(CASE WHEN i.currency = $2

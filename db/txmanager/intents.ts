@@ -196,6 +196,9 @@ export const openAttempts = (where: string): string =>
       AND NOT EXISTS (SELECT FROM attempt f WHERE f.intent_id = a.intent_id AND f.status = 'final')
     ORDER BY a.intent_id, a.status = 'mined' DESC, a.is_replacement, a.n DESC`;
 
+/** Which attempts of an address count, where one intent is left out. */
+const ofTheOthers = 'a.network = $1 AND a.from_address = $2 AND a.intent_id IS DISTINCT FROM $5';
+
 /** What an address can spend now, as a decimal string: what is confirmed there, less what our transactions took or may
  *  take. Of the attempts of an intent one counts. Reads the totals of what is final, and what is not. */
 export async function spendableAt(
@@ -206,7 +209,7 @@ export async function spendableAt(
     `SELECT t.arrived::text, (t.gone + coalesce((
               SELECT sum(CASE WHEN one.currency = $3 THEN one.moved_units ELSE 0 END + CASE WHEN $3 = $4
                 THEN one.max_fee_units ELSE 0 END)
-                FROM (${openAttempts('a.network = $1 AND a.from_address = $2 AND a.intent_id IS DISTINCT FROM $5')}) one), 0)
+                FROM (${openAttempts(ofTheOthers)}) one), 0)
             + coalesce((SELECT sum(one.units)
               FROM (SELECT DISTINCT ON (a.intent_id) c.units, a.success, i.currency FROM attempt_account c
                 JOIN attempt a ON a.id = c.attempt_id

@@ -175,8 +175,10 @@ export async function deliveriesOf(
   return db.query<LoggedDelivery[]>(
     `SELECT d.id, d.n::text AS n, d.event_id, e.type, d.endpoint, d.url, d.status, d.next_attempt_at,
             (SELECT coalesce(json_agg(json_build_object('n', a.n,
-                      'at', to_char(a.at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'durationMs', a.duration_ms,
-                      'statusCode', a.status_code, 'responseBody', a.response_body, 'error', a.error) ORDER BY a.n), '[]')
+                      'at', to_char(a.at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
+                      'durationMs', a.duration_ms,
+                      'statusCode', a.status_code, 'responseBody', a.response_body,
+                      'error', a.error) ORDER BY a.n), '[]')
                FROM delivery_attempt a WHERE a.delivery_id = d.id) AS attempts
        FROM delivery d JOIN event e ON e.id = d.event_id
       WHERE d.merchant_id = $1 ${conditions.join(' ')} ORDER BY d.n DESC LIMIT $2`,

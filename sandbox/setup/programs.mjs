@@ -208,7 +208,9 @@ async function sdkDownload(node, installed, kind, name) {
   const script = `
     const { TestWorkflowEnvironment } = require('@temporalio/testing');
     const server = { executable: { type: 'cached-download', downloadDir: ${JSON.stringify(folder)} } };
-    TestWorkflowEnvironment.${kind}({ server }).then((env) => env.teardown()).catch((error) => { console.error(error); process.exit(1); });`;
+    TestWorkflowEnvironment.${kind}({ server })
+      .then((env) => env.teardown())
+      .catch((error) => { console.error(error); process.exit(1); });`;
   try {
     await step('Downloading a Temporal server', node, ['-e', script], { log: logOf(`sdk-${kind}`), cwd: root });
     return find();

@@ -166,7 +166,7 @@ async function blocked(): Promise<{ token: string; ether: string }> {
   return { token: token!, ether: ether! };
 }
 
-it('A1: a withdrawal behind a capped transfer is never bumped; in its turn it is, up to its cap, and then operators are told', async () => {
+it('A1: a withdrawal behind a capped transfer is bumped in its turn, up to its cap; operators are told', async () => {
   const { token, ether } = await blocked();
   const first = await highest(ether);
   for (let n = 0; n < 40; n += 1) {

@@ -128,7 +128,9 @@ const listed = () =>
 describe('the list', () => {
   it('is imported from a file, with addresses as we store them', async () => {
     const respelt = badEther.toLowerCase();
-    const text = `\uFEFF${header}\r\nbitcoin,${bad.toUpperCase()},Sanctions,100,OFAC\r\n\r\nethereum, ${respelt} ,"mixer, large",30,"own"\r\n`;
+    const text =
+      `\uFEFF${header}\r\nbitcoin,${bad.toUpperCase()},Sanctions,100,OFAC\r\n\r\n` +
+      `ethereum, ${respelt} ,"mixer, large",30,"own"\r\n`;
     expect(await importFile(text)).toEqual({ code: 0, out: '2 rows of OFAC, own: 2 new, 0 removed', err: '' });
     expect(await listed()).toEqual([
       { network: 'bitcoin', address: bad, category: 'sanctions', score: 100, source: 'OFAC' },

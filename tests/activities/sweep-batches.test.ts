@@ -113,7 +113,8 @@ async function confirmed(
     tx.query(
       `INSERT INTO payment (id, merchant_id, slug, status, source, fiat_amount, fiat_currency, fee_bearer, fee_bps,
          tolerance_pct, underpaid_policy,
-       currency, network, amount, exchange_rate, native_rate, network_fee_amount, amount_paid, settlement_address, custody, expires_at, expires_in,
+       currency, network, amount, exchange_rate, native_rate, network_fee_amount, amount_paid,
+       settlement_address, custody, expires_at, expires_in,
        required_confirmations, confirmed_at, tx_ids)
      VALUES ($1, $2, $3, 'CONFIRMED', 'api', 64, 'USD', 'merchant', 40, 1, 'hold', $8, $9, $4, 1, $10, 0.00002, $4, $5,
        $6,
@@ -174,7 +175,8 @@ async function batchOf(id: string): Promise<{ id: string; intentId: string }> {
 }
 const attemptsOf = (intentId: string) =>
   db.query(
-    'SELECT id, n, inputs, outputs, max_fee_units::float8 AS fee, moved_units::float8 AS moved FROM attempt WHERE intent_id = $1 ORDER BY n',
+    `SELECT id, n, inputs, outputs, max_fee_units::float8 AS fee, moved_units::float8 AS moved
+      FROM attempt WHERE intent_id = $1 ORDER BY n`,
     [intentId],
   );
 /** Its transaction is mined and deep. `n`: which attempt. */
@@ -300,7 +302,7 @@ it('leaves out whom a reorganisation has taken before the signature, and sweeps 
   expect((await payments().runPayment(lost.id)).status).toBe('SETTLED');
 });
 
-it('is signed again without whom a reorganisation has taken afterwards, so that one of the two can be mined', async () => {
+it('is signed again without whom a reorganisation has taken away since, so that one can be mined', async () => {
   const [one, two, lost] = [await confirmed(), await confirmed(), await confirmed()];
   await sweeps().queueSweep(one.id);
   const { intentId } = await batchOf(one.id);

@@ -298,7 +298,9 @@ it('says what is where', async () => {
   await plan('ETH', [ether]);
   await plan('BTC', [1000n]);
   await db.query(
-    `SELECT post_journal('report', '{"type":"adjustment","sourceType":"adjustment"}', '[{"debit":"A:treasury","credit":"L:available:m","asset":"ETH","amount":"3"},{"debit":"A:gas","credit":"Q:capital","asset":"ETH","amount":"0.5"}]')`,
+    `SELECT post_journal('report', '{"type":"adjustment","sourceType":"adjustment"}',
+       '[{"debit":"A:treasury","credit":"L:available:m","asset":"ETH","amount":"3"},
+         {"debit":"A:gas","credit":"Q:capital","asset":"ETH","amount":"0.5"}]')`,
   );
   const text = await operate(db, config, ['treasury']);
   expect(text).toMatch(

@@ -135,7 +135,9 @@ describe('what is sent', () => {
     const [stored] = await db.query(`SELECT data::text, seq::int, created_at FROM event WHERE id = $1`, [sent.id]);
     expect(stored.data).toBe(data);
     expect(path).toBe(`/ipn/${sent.entityId}`);
-    const head = `{"id":"${sent.id}","type":"payment.confirmed","timestamp":"${stored.created_at.toISOString()}","apiVersion":"v1","livemode":true,"merchantId":"${merchantId}"`;
+    const head =
+      `{"id":"${sent.id}","type":"payment.confirmed","timestamp":"${stored.created_at.toISOString()}",` +
+      `"apiVersion":"v1","livemode":true,"merchantId":"${merchantId}"`;
     expect(body).toBe(`${head},"seq":${stored.seq},"data":${data},"previous":{"status": "CONFIRMED"}}`);
     expect(JSON.parse(body)).toMatchObject({ seq: stored.seq, data: { text: 'žlu/ť 🪙 "x"' } });
   });

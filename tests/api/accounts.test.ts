@@ -728,7 +728,8 @@ describe('teams', () => {
 });
 
 it('writes down every act: who, what, when, from where, before and after', async () => {
-  await h.db.query(`SELECT setval(pg_get_serial_sequence('audit_log', 'id'), 9997)`); // the order is of numbers, not of digits
+  // The order is of numbers, not of digits.
+  await h.db.query(`SELECT setval(pg_get_serial_sequence('audit_log', 'id'), 9997)`);
   const admin = await Person.admin(h);
   await admin.call('PATCH', '/api/v1/settings', { feeBearer: 'customer', underpaymentTolerancePct: 0.25 });
   expect((await admin.get('/api/v1/settings')).body.data).toMatchObject({

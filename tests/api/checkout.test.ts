@@ -78,14 +78,18 @@ describe('limits', () => {
 describe('a price that is over', () => {
   const end = (id: string) =>
     h.db.query(
-      "UPDATE payment SET quote_expires_at = now() - interval '1 second', amount = amount * 2, state_version = state_version + 1 WHERE id = $1",
+      `UPDATE payment SET quote_expires_at = now() - interval '1 second', amount = amount * 2,
+         state_version = state_version + 1
+        WHERE id = $1`,
       [id],
     );
   /** As the payment's workflow does it: a new price, for a while. */
   const renews = () =>
     jest.spyOn(h.api.deps.commands, 'refreshQuote').mockImplementation(async ({ id }) => {
       await h.db.query(
-        "UPDATE payment SET quote_expires_at = now() + interval '15 minutes', amount = amount / 2, state_version = state_version + 1 WHERE id = $1",
+        `UPDATE payment SET quote_expires_at = now() + interval '15 minutes', amount = amount / 2,
+           state_version = state_version + 1
+          WHERE id = $1`,
         [id],
       );
       return { status: 'WAITING' };
@@ -145,7 +149,8 @@ describe('a price that is over', () => {
     const paid = await anInvoice();
     await end(paid.id);
     await h.db.query(
-      "UPDATE payment SET status = 'PARTIALLY_PAID', amount_paid = 0.00001, state_version = state_version + 1 WHERE id = $1",
+      `UPDATE payment SET status = 'PARTIALLY_PAID', amount_paid = 0.00001, state_version = state_version + 1
+        WHERE id = $1`,
       [paid.id],
     );
     const part = (await browse(paid.page)).text;

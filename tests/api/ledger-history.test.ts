@@ -160,7 +160,8 @@ it('is a file for spreadsheets as well', async () => {
   expect(answer.headers.get('content-type')).toBe('text/csv; charset=utf-8');
   const lines = answer.text.split('\n');
   expect(lines[0]).toBe(
-    'id,seq,currency,type,amount,balanceAfter,reservedAfter,fiatAmount,fiatCurrency,fiatRate,sourceType,sourceId,txId,reversalOf,description,createdAt',
+    'id,seq,currency,type,amount,balanceAfter,reservedAfter,fiatAmount,fiatCurrency,fiatRate,' +
+      'sourceType,sourceId,txId,reversalOf,description,createdAt',
   );
   expect(lines).toHaveLength(items.length + 2);
   expect(lines[1]).toContain(',ETH,reversal,-0.000000000000000001,0,0,');

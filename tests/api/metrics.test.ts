@@ -130,7 +130,8 @@ describe('D: metrics', () => {
       [merchantId],
     );
     await h.db.query(
-      `INSERT INTO egress_admission (kind, ref, merchant_id, usd, admitted_at) VALUES ('withdrawal', $1, $2, 150, now())`,
+      `INSERT INTO egress_admission (kind, ref, merchant_id, usd, admitted_at)
+       VALUES ('withdrawal', $1, $2, 150, now())`,
       [newId(), merchantId],
     );
     await h.db.query(`INSERT INTO audit_run (at, violations, duration_ms) VALUES (now(), '[{}, {}]', 1)`);

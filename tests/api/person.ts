@@ -10,7 +10,8 @@ export const newEmail = (): string => `person${(count += 1)}.${process.pid}@exam
 /** The text of the newest mail to `email`, sent already or waiting for its workflow. */
 export async function mailTo(h: Harness, email: string): Promise<string> {
   const [row] = await h.db.query<Array<{ id: string; created_at: Date }>>(
-    'SELECT id, created_at FROM mail WHERE recipient = $1 AND sealed IS NOT NULL ORDER BY created_at DESC, id DESC LIMIT 1',
+    `SELECT id, created_at FROM mail WHERE recipient = $1 AND sealed IS NOT NULL
+      ORDER BY created_at DESC, id DESC LIMIT 1`,
     [email],
   );
   const [sent] = await caught(h, email);

@@ -83,7 +83,9 @@ describe('reading payments', () => {
 
   it('tells what happened, why, at which rate, and who was told', async () => {
     const { body: made } = await h.call('POST', '/api/v1/payments', {
-      text: `{"amount":25,"currency":"BTC","ipnCallbackUrl":"https://shop.example/ipn","metadata":{"a":"\\u0000","confirmations":77}}`,
+      text:
+        '{"amount":25,"currency":"BTC","ipnCallbackUrl":"https://shop.example/ipn",' +
+        '"metadata":{"a":"\\u0000","confirmations":77}}',
       key: shop.key,
     });
     const id = made.paymentId;
@@ -115,12 +117,14 @@ describe('reading payments', () => {
       await movePayment(tx, before, { to: 'FAILED', cause: 'test', events: [], details });
     });
     const [delivery] = await h.db.query<Array<{ id: string }>>(
-      "SELECT d.id FROM delivery d JOIN event e ON e.id = d.event_id WHERE e.entity_id = $1 AND e.type = 'payment.confirming'",
+      `SELECT d.id FROM delivery d JOIN event e ON e.id = d.event_id
+        WHERE e.entity_id = $1 AND e.type = 'payment.confirming'`,
       [id],
     );
     for (const n of [1, 2])
       await h.db.query(
-        'INSERT INTO delivery_attempt (delivery_id, n, at, duration_ms, status_code, error) VALUES ($1, $2::integer, now() + $2::integer * $3::interval, 12, $4, $5)',
+        `INSERT INTO delivery_attempt (delivery_id, n, at, duration_ms, status_code, error)
+          VALUES ($1, $2::integer, now() + $2::integer * $3::interval, 12, $4, $5)`,
         [delivery!.id, n, '1 minute', n === 1 ? null : 200, n === 1 ? 'ECONNREFUSED' : null],
       );
 

@@ -98,7 +98,8 @@ it('keeps every state a wallet has had', async () => {
   await repoint(admin, wallet.id, { settlementAddress: mine });
   await remove(admin, wallet.id);
   const rows = await h.db.query(
-    'SELECT settlement_address AS a, custody AS c, is_active AS i FROM merchant_wallet_history WHERE wallet_id = $1 ORDER BY id',
+    `SELECT settlement_address AS a, custody AS c, is_active AS i FROM merchant_wallet_history
+      WHERE wallet_id = $1 ORDER BY id`,
     [wallet.id],
   );
   expect(rows).toEqual([

@@ -183,7 +183,9 @@ async function histories(world: World, shop: Shop): Promise<void> {
       unit: 'events',
       limit: '≤ 60 and 60 KB',
       holds,
-      detail: `${(payment.bytes / 1000).toFixed(1)} KB; its sweep ${sweep.events} events, ${(sweep.bytes / 1000).toFixed(1)} KB`,
+      detail:
+        `${(payment.bytes / 1000).toFixed(1)} KB; ` +
+        `its sweep ${sweep.events} events, ${(sweep.bytes / 1000).toFixed(1)} KB`,
     });
   }
 }

@@ -14,9 +14,9 @@ export const percentile = (values: readonly number[], share: number): number =>
   [...values].sort((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * share))]!;
 export const report = (line: Line): void => {
   lines.push(line);
-  console.log(
-    `${line.holds === undefined ? ' ' : line.holds ? '✓' : '✗'} ${line.name}: ${line.value.toFixed(2)} ${line.unit}${line.limit ? ` (limit ${line.limit})` : ''} — ${line.detail}`,
-  );
+  const mark = line.holds === undefined ? ' ' : line.holds ? '✓' : '✗';
+  const limit = line.limit ? ` (limit ${line.limit})` : '';
+  console.log(`${mark} ${line.name}: ${line.value.toFixed(2)} ${line.unit}${limit} — ${line.detail}`);
 };
 
 /** Calls `act` from `width` lanes for some seconds; how many a second, and how long each took (ms). */

@@ -290,7 +290,9 @@ async function reportLines(
     unit: '×',
     limit: '≥ 0.3',
     holds: lines / best >= 0.3,
-    detail: `${lines.toFixed(0)}/s in ${windows.length} windows against ${each.join(', ')}; ${together.toFixed(0)}/s in one JSON-RPC batch, which not all nodes take`,
+    detail:
+      `${lines.toFixed(0)}/s in ${windows.length} windows against ${each.join(', ')}; ` +
+      `${together.toFixed(0)}/s in one JSON-RPC batch, which not all nodes take`,
   });
 }
 

@@ -181,7 +181,7 @@ withBrowser('the checkout', () => {
     await looksRight(invoice, 'cancelled');
   });
 
-  it('takes the address of a payer who gets money back, once it was looked at twice, and says where the money is', async () => {
+  it('takes the address of a payer who gets money back, looked at twice, and says where the money is', async () => {
     const invoice = await world.invoice(shop, { amount: 25, currency: 'ETH' });
     await world.payer.pay('ETH', invoice.address, String(invoice.amount));
     await world.sees(shop, invoice.id, 'SETTLED', { mine: 'ETH' });
@@ -247,7 +247,8 @@ withBrowser('the checkout', () => {
     await page.context().close();
     const answer = await fetch(url(invoice));
     expect(answer.headers.get('content-security-policy')).toBe(
-      "default-src 'none';script-src 'self';style-src 'self';img-src 'self' data:;connect-src 'self';form-action 'self';base-uri 'none';frame-ancestors 'none'",
+      "default-src 'none';script-src 'self';style-src 'self';img-src 'self' data:;connect-src 'self';" +
+        "form-action 'self';base-uri 'none';frame-ancestors 'none'",
     );
     expect(await answer.text()).toContain('noindex');
     expect((await fetch(`${world.stack.checkoutUrl}/i/doesnotexist00000000`)).status).toBe(404);

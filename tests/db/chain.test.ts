@@ -155,7 +155,8 @@ describe('what replaces an unconfirmed deposit', () => {
   const seen = async (txId: string) =>
     (
       await db.query(
-        'SELECT status, first_seen_at AS at, first_seen_height::int AS height FROM deposit WHERE tx_id = $1 ORDER BY id LIMIT 1',
+        `SELECT status, first_seen_at AS at, first_seen_height::int AS height
+          FROM deposit WHERE tx_id = $1 ORDER BY id LIMIT 1`,
         [txId],
       )
     )[0];

@@ -112,7 +112,8 @@ it.each<[string, () => Promise<unknown>, number, number]>([
 
 it('would show what a function reads from end to end', async () => {
   await h.db.query(
-    `CREATE FUNCTION careless() RETURNS bigint LANGUAGE plpgsql AS 'BEGIN RETURN (SELECT count(*) FROM conversion WHERE to_amount > 1); END'`,
+    `CREATE FUNCTION careless() RETURNS bigint LANGUAGE plpgsql
+       AS 'BEGIN RETURN (SELECT count(*) FROM conversion WHERE to_amount > 1); END'`,
   );
   expect((await readWhole(() => h.db.query('SELECT careless()'))).tables).toEqual(new Set(['conversion']));
 });

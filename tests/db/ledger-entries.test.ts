@@ -48,7 +48,8 @@ const entriesOf = (merchantId: string): Promise<Entry[]> =>
   db.query(
     `SELECT seq::text, merchant_id, asset, type, trim_scale(amount)::text AS amount,
        trim_scale(reserved_change)::text AS reserved_change,
-       trim_scale(balance_after)::text AS balance_after, trim_scale(reserved_after)::text AS reserved_after, source_type, source_id, tx_id,
+       trim_scale(balance_after)::text AS balance_after, trim_scale(reserved_after)::text AS reserved_after,
+       source_type, source_id, tx_id,
        reversal_of::text, fiat_currency, trim_scale(fiat_rate)::text AS fiat_rate
        FROM ledger_entry e WHERE merchant_id = $1 ORDER BY e.seq`,
     [merchantId],

@@ -67,7 +67,8 @@ async function byHistory(currency: string): Promise<{ arrived: string; goneUnits
                                + CASE WHEN $2 = 'ETH' THEN coalesce(one.fee_units, one.max_fee_units) ELSE 0 END)
               FROM (SELECT DISTINCT ON (a.intent_id) a.*, i.currency FROM attempt a JOIN intent i ON i.id = a.intent_id
                      WHERE a.network = 'ethereum' AND a.from_address = $1 AND a.status <> 'replaced'
-                     ORDER BY a.intent_id, a.status IN ('mined', 'final') DESC, a.n DESC) one), 0)::text AS "goneUnits"`,
+                     ORDER BY a.intent_id, a.status IN ('mined', 'final') DESC, a.n DESC) one),
+              0)::text AS "goneUnits"`,
     [hot, currency],
   );
   return row;

@@ -781,7 +781,7 @@ const payersDeeds: Readonly<Record<string, (world: World, n: number) => void>> =
   accept: (world, n) => n % 7 || world.decide('acceptUnderpaid'),
 };
 
-it('B2: gains a payer nothing, in whatever order deposits, replacements, delays, reorganisations, quotes and prices come', () => {
+it('B2: gains a payer nothing, whatever the order of deposits, replacements, delays, reorganisations, quotes', () => {
   let parts = 0;
   fc.assert(
     fc.property(

@@ -193,7 +193,7 @@ it('called back in the middle: each payment has one of the two ends', async () =
   await world.history(`payout-batch/${id}`, 'payoutBatch-cancelled');
 }, 400_000);
 
-it('an address that refuses it gets nothing, and its money comes back; a worker that dies sends nothing twice', async () => {
+it('an address that refuses it gets nothing, its money is back; a worker that dies sends nothing twice', async () => {
   const before = await balances();
   // A contract that takes no plain transfers: the deployer that every anvil has.
   const refusing = await listed('ETH', '0x4e59b44847b379578588920cA78FbF26c0B4956C');

@@ -199,7 +199,8 @@ export async function takeEthereum(depth: number): Promise<string[]> {
   return raws;
 }
 export async function bringBack(raws: readonly string[]): Promise<void> {
-  for (const raw of raws) await call(world.chains.ethRpcUrl, 'eth_sendRawTransaction', [raw]).catch(() => undefined); // ours are sent again already
+  // Ours are sent again already.
+  for (const raw of raws) await call(world.chains.ethRpcUrl, 'eth_sendRawTransaction', [raw]).catch(() => undefined);
   await world.payer.mine('ETH');
 }
 

@@ -1,6 +1,7 @@
 'use strict';
-/* Delivers one event while its receiver is down for as long as it is told, in simulated time: node outage.cjs <database> <hours>. Prints
-   what became of it as JSON. Apart from Jest, whose module registry gives the SDK two copies of its protobuf library. */
+/* Delivers one event while its receiver is down for as long as it is told, in simulated time:
+   node outage.cjs <database> <hours>. Prints what became of it as JSON. Apart from Jest, whose module registry gives
+   the SDK two copies of its protobuf library. */
 const { createServer } = require('node:http');
 const { join } = require('node:path');
 const pino = require('pino');

@@ -1,6 +1,7 @@
 'use strict';
-/* Replays one recorded history in a process of its own: node replay-one.cjs <bundle> <history.bin>. Ends with 1 and the reason where it
-   does not replay. Apart from Jest, whose module registry gives the SDK two copies of its protobuf library. */
+/* Replays one recorded history in a process of its own: node replay-one.cjs <bundle> <history.bin>. Ends with 1 and the
+   reason where it does not replay. Apart from Jest, whose module registry gives the SDK two copies of its protobuf
+   library. */
 const { readFileSync } = require('node:fs');
 const { basename } = require('node:path');
 const { temporal } = require('@temporalio/proto');

@@ -26,8 +26,8 @@ function announce() {
   announced = text;
 }
 
-/* Changes `old` into `fresh`. What the script or the payer has changed is theirs: texts that the script counts or writes,
-   whether a part is open, what is typed. */
+/* Changes `old` into `fresh`. What the script or the payer has changed is theirs: texts that the script counts or
+   writes, whether a part is open, what is typed. */
 const isOurs = (node) =>
   node.dataset && (node.dataset.busy || node.dataset.countdown || node.dataset.zoned || node.id === 'wallets');
 const attributesOf = ({ dataset }) =>
