@@ -1,7 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { RpcProxy } from '../faults/rpc-proxy';
 import type { Miner } from '../../sandbox/miner';
+import { call } from '../../sandbox/parts/json-rpc';
 import type { Part } from '../../sandbox/parts/part';
+import type { World } from '../world';
 import { nodes, type Kill, type Mischief } from './plan';
 import type { Stage } from './stage';
 
@@ -50,7 +52,7 @@ async function killNode(stage: Stage, miner: Miner, part: Part, downMs: number):
   const swap = world.stack.part('swap');
   await stage.withoutPayers(async () => {
     await swap.stop();
-    await again(() => world.payer.mine(part.name === 'btcd' ? 'BTC' : 'ETH'));
+    await again(() => emptyPool(world, part.name));
     await miner.stop();
     await again(() => part.kill9());
     await sleep(downMs);
@@ -58,6 +60,18 @@ async function killNode(stage: Stage, miner: Miner, part: Part, downMs: number):
     miner.start();
     await swap.start();
   });
+}
+
+/** Mines what waits. What was sent before the base fee rose would wait on, so that it falls for this block, or for one
+ *  of the next where the weather raises it between the two calls. */
+async function emptyPool({ payer, chains: { ethRpcUrl } }: World, node: string): Promise<void> {
+  if (node === 'btcd') return void (await payer.mine('BTC'));
+  for (let rounds = 0; rounds < 10; rounds += 1) {
+    await call(ethRpcUrl, 'anvil_setNextBlockBaseFeePerGas', ['0x7']);
+    await payer.mine('ETH');
+    const { pending } = await call<{ pending: string }>(ethRpcUrl, 'txpool_status');
+    if (parseInt(pending, 16) === 0) return;
+  }
 }
 
 /** PostgreSQL may refuse until the orphans of its postmaster are gone; a worker, while PostgreSQL is away; a node on a
