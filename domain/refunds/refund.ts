@@ -177,7 +177,7 @@ export const viewRefund = (row: ShownRefund, livemode: boolean, claimUrl: string
   completedAt: row.completed_at?.toISOString() ?? null,
 });
 
-/** What the payer sees of a refund that they claim: no reason, no reference, nothing of the merchant's books. */
+/** What the payer sees of a refund that they claim: no reason, no reference, no ledger entry of the merchant. */
 export const viewClaim = (
   row: RefundRow,
   from: Readonly<{ merchantName: string; invoiceId: string; branding: InvoiceBranding; explorers: Explorers }>,

@@ -289,7 +289,7 @@ describe('is a statement on paper', () => {
     });
   });
 
-  it('for those who may read the book', async () => {
+  it('for those who may read the account statement', async () => {
     const blind = await h.shop({}, [], ['payments:read']);
     expect((await h.call('GET', `${path}.pdf`, { key: blind.key })).status).toBe(403);
     expect((await h.call('GET', `${path}.pdf`)).status).toBe(401);

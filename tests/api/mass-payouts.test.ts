@@ -175,7 +175,7 @@ describe('validate', () => {
 });
 
 describe('queue', () => {
-  it('holds every payment at once, and says so in the book, an event and the audit log', async () => {
+  it('holds every payment at once, and says so in the account statement, an event and the audit log', async () => {
     const before = [await balanceOf('ETH'), await balanceOf('USDT_ERC20')] as const;
     const made = await queue([eth('0.5'), usdt('20'), eth('0.25')], { label: 'May' });
     expect(made.status).toBe(201);
@@ -218,9 +218,9 @@ describe('queue', () => {
     expect((await ann.get(`${path}?status=queued&limit=1`)).body.data.items).toEqual([batch]);
     expect((await ann.get(`${path}?dateTo=2020-01-01`)).body.data).toEqual({ items: [], total: 0 });
 
-    const book = (await ann.get(`/api/v1/ledger/history?sourceId=${batch._id}`)).body.items;
+    const entries = (await ann.get(`/api/v1/ledger/history?sourceId=${batch._id}`)).body.items;
     expect(
-      book.map((entry: Record<string, unknown>) => [entry.type, entry.sourceType, entry.currency, entry.amount]),
+      entries.map((entry: Record<string, unknown>) => [entry.type, entry.sourceType, entry.currency, entry.amount]),
     ).toEqual([
       ['reserve', 'massPayout', 'USDT_ERC20', '-20'],
       ['reserve', 'massPayout', 'ETH', '-0.25'],
@@ -412,8 +412,8 @@ describe('cancel', () => {
     expect(types.map((row: { type: string }) => row.type)).toEqual(['mass_payout.created', 'mass_payout.cancelled']);
     const acts = await h.db.query('SELECT action FROM audit_log WHERE target = $1 ORDER BY id', [_id]);
     expect(acts.map((row: { action: string }) => row.action)).toEqual(['mass_payout.queued', 'mass_payout.cancelled']);
-    const book = (await ann.get(`/api/v1/ledger/history?sourceId=${_id}&type=release`)).body.items;
-    expect(book).toHaveLength(3);
+    const entries = (await ann.get(`/api/v1/ledger/history?sourceId=${_id}&type=release`)).body.items;
+    expect(entries).toHaveLength(3);
   });
 });
 

@@ -116,9 +116,9 @@ it('holds what it takes, shows it, tells of it, and gives it back', async () => 
     { type: 'withdrawal.created', data: made.body.data },
     { type: 'withdrawal.cancelled', data: back.body.data },
   ]);
-  const book = (await ann.get(`/api/v1/ledger/history?sourceId=${_id}`)).body.items;
+  const entries = (await ann.get(`/api/v1/ledger/history?sourceId=${_id}`)).body.items;
   expect(
-    book.map((one: { type: string; sourceType: string; amount: string }) => [one.type, one.sourceType, one.amount]),
+    entries.map((one: { type: string; sourceType: string; amount: string }) => [one.type, one.sourceType, one.amount]),
   ).toEqual([
     ['release', 'withdrawal', '0.1'],
     ['reserve', 'withdrawal', '-0.1'],

@@ -205,9 +205,9 @@ it('is for ever', async () => {
 });
 
 it('is looked at by the audit', async () => {
-  const ofTheBook = async () =>
+  const ofTheEntries = async () =>
     (await audit(db, { settleMs: 0 })).filter(({ invariant }) => ['I1', 'I3'].includes(invariant));
-  expect(await ofTheBook()).toEqual([]);
+  expect(await ofTheEntries()).toEqual([]);
   const id = newId();
   await db.query(
     `INSERT INTO ledger_entry (journal_id, merchant_id, asset, type, amount, reserved_change, balance_after,
@@ -215,7 +215,7 @@ it('is looked at by the audit', async () => {
      VALUES (1, $1, 'BTC', 'adjustment', 1, 0, 2, 0, 'adjustment')`,
     [id],
   );
-  const [violation] = await ofTheBook();
+  const [violation] = await ofTheEntries();
   expect(violation).toMatchObject({ invariant: 'I3', what: 'the book of a merchant does not add up' });
   expect(violation!.found).toHaveLength(2);
 });

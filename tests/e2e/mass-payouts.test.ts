@@ -151,8 +151,8 @@ it('thirty payments in three currencies arrive exactly, and so says the ledger',
   expect(new Set((done.legs as Line[]).filter((line) => line.currency === 'BTC').map((line) => line.txId)).size).toBe(
     1,
   );
-  const book = (await ann.call('GET', `/api/v1/ledger/history?sourceId=${id}&type=payout_leg&limit=100`)).body.items;
-  expect(book).toHaveLength(30);
+  const entries = (await ann.call('GET', `/api/v1/ledger/history?sourceId=${id}&type=payout_leg&limit=100`)).body.items;
+  expect(entries).toHaveLength(30);
   const { events } = await world.history(`payout-batch/${id}`, 'payoutBatch-mixed');
   expect(events).toBeLessThan(500);
 }, 400_000);
