@@ -16,8 +16,8 @@ async function main(): Promise<number> {
   try {
     const adapters = config.networks.map((network) => createAdapter(network, config));
     const depthOf = (network: NetworkId): number => requiredDepth(network, config.confirmations);
-    const { positions: standings, unknown, unclear } = await reconcileAssets(db, adapters, depthOf);
-    for (const one of standings) {
+    const { positions, unknown, unclear } = await reconcileAssets(db, adapters, depthOf);
+    for (const one of positions) {
       console.log(`${one.currency.padEnd(12)} at block ${one.height}`);
       for (const name of ['ledger', 'arriving', 'leaving', 'chain', 'unexplained', 'open'] as const)
         console.log(`  ${name.padEnd(12)} ${one[name]}`);
@@ -25,7 +25,7 @@ async function main(): Promise<number> {
     }
     for (const network of unknown) console.log(`${network}: not now; its node is away, or a block came in between`);
     for (const currency of unclear) console.log(`${currency}: not now; it differed by another amount a moment before`);
-    if (standings.some(({ unexplained }) => !isZero(unexplained))) return 1;
+    if (positions.some(({ unexplained }) => !isZero(unexplained))) return 1;
     return unknown.length || unclear.length ? 2 : 0;
   } finally {
     await db.destroy();

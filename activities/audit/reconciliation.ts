@@ -18,11 +18,11 @@ export type ReconciliationDeps = Readonly<{
 export const reconciliationActivities = ({ db, adapters, config, log }: ReconciliationDeps) => {
   /** One look at every asset. What does not add up may not leave from then on. */
   async function lookOnce(): Promise<void> {
-    const { positions: standings } = await reconcileAssets(db, adapters, (network) =>
+    const { positions } = await reconcileAssets(db, adapters, (network) =>
       requiredDepth(network, config.confirmations),
     );
-    const stopped = await storePositions(db, standings, config.unexplainedBounds);
-    for (const one of standings.filter(
+    const stopped = await storePositions(db, positions, config.unexplainedBounds);
+    for (const one of positions.filter(
       ({ currency, unexplained }) => stopped.includes(currency) && !isZero(unexplained),
     ))
       log.error({ ...one }, 'Books and chain differ: nothing of this asset leaves until an operator has looked');

@@ -191,8 +191,8 @@ export const selectInvoiceCurrency = route({
 
 /** Whether an invoice waits for money still: all of it, or the rest. */
 const isAsked = ({ row }: InvoiceRead): boolean => row.status === 'WAITING' || row.status === 'PARTIALLY_PAID';
-/** Whether the quote of an invoice that waits for money still holds. */
-const holds = (invoice: InvoiceRead): boolean => isAsked(invoice) && isGuaranteed(invoice);
+/** Whether the quote of an invoice that waits for money is still in force. */
+const isInForce = (invoice: InvoiceRead): boolean => isAsked(invoice) && isGuaranteed(invoice);
 const isGuaranteed = ({ row, serverTime }: InvoiceRead): boolean =>
   row.quote_expires_at !== null && serverTime < row.quote_expires_at;
 
@@ -212,7 +212,7 @@ export const refreshInvoiceQuote = route({
   errors: ['QUOTE_NOT_REFRESHABLE', 'OUTCOME_UNKNOWN'],
   async answer({ params }, deps) {
     const invoice = await invoiceOf(deps, params.invoiceId, 'QUOTE_NOT_REFRESHABLE');
-    if (holds(invoice)) return { data: viewCreated(invoice.row) };
+    if (isInForce(invoice)) return { data: viewCreated(invoice.row) };
     const isOver = invoice.serverTime >= invoice.row.expires_at;
     if (!isAsked(invoice) || isOver) throw new DomainError('QUOTE_NOT_REFRESHABLE');
     const refusal = await deps.commands.refreshQuote(invoice.row).then(
@@ -221,7 +221,7 @@ export const refreshInvoiceQuote = route({
     );
     const renewed = await invoiceOf(deps, params.invoiceId, 'QUOTE_NOT_REFRESHABLE');
     // Another page may have renewed it a moment before.
-    if (refusal && !(refusal instanceof DomainError && refusal.code === 'QUOTE_NOT_REFRESHABLE' && holds(renewed)))
+    if (refusal && !(refusal instanceof DomainError && refusal.code === 'QUOTE_NOT_REFRESHABLE' && isInForce(renewed)))
       throw refusal;
     return { data: viewCreated(renewed.row) };
   },

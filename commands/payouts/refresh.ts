@@ -52,8 +52,8 @@ export async function refreshBatch(
   { isCancelled = false }: { isCancelled?: boolean } = {},
 ): Promise<BatchRow> {
   const counts = await countLines(tx, batch.id);
-  const stands = batchStatusOf(counts);
-  const status = stands === 'queued' && !batch.approved_at ? 'awaiting_approval' : stands;
+  const byLines = batchStatusOf(counts);
+  const status = byLines === 'queued' && !batch.approved_at ? 'awaiting_approval' : byLines;
   const isEnd = !['awaiting_approval', 'queued', 'processing'].includes(status);
   const isSent = counts.pending + counts.processing === 0 && counts.broadcast > 0;
   if (status === batch.status && !isCancelled && (!isSent || batch.sent_at)) return batch;

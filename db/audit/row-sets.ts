@@ -53,12 +53,12 @@ export const paid = `(${Object.entries<KindFacts>(kinds)
   .join(' UNION ALL ')})`;
 
 /** Is it in force? `j`: a row of `journal`, or none. */
-const stands = (j: string): string =>
+const isInForce = (j: string): string =>
   `(${j}.id IS NOT NULL AND (NOT EXISTS (SELECT FROM journal back WHERE back.reverses = ${j}.id)
      OR journal_stands(${j}.key)))`;
 /** The end of the hold under `key` that is in force, of its two: `id`, and whether both are. */
 export const endOf = (
   key: string,
 ): string => `LEFT JOIN journal e ON e.key = ${key} || '/end' LEFT JOIN journal o ON o.key = ${key} || '/2/end'
-           CROSS JOIN LATERAL (SELECT CASE WHEN ${stands('e')} THEN e.id WHEN ${stands('o')} THEN o.id END AS id,
-             ${stands('e')} AND ${stands('o')} AS is_double) f`;
+           CROSS JOIN LATERAL (SELECT CASE WHEN ${isInForce('e')} THEN e.id WHEN ${isInForce('o')} THEN o.id END AS id,
+             ${isInForce('e')} AND ${isInForce('o')} AS is_double) f`;

@@ -29,7 +29,7 @@ const lockComparison = (tx: Queryable, currency: string): Promise<unknown> =>
 /** Keys of what was booked without an operator. */
 const prefix = (currency: string): string => `auto/${currency}/`;
 
-/** What stands in the books as unexplained; of it, what was booked without an operator. */
+/** What the ledger has as unexplained; of it, what was booked without an operator. */
 async function bookedSoFar(tx: Queryable, currency: string): Promise<{ all: string; auto: string }> {
   const [row] = await tx.query<Array<{ all: string; auto: string }>>(
     `SELECT trim_scale(coalesce(sum(CASE WHEN p.credit = 'Q:unexplained' THEN p.amount ELSE -p.amount END), 0))::text

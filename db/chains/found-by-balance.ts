@@ -13,7 +13,7 @@ import { tellOwners } from './notify';
 /** A holding as a node told it, of a block that we remember. `held`: whole units, a decimal string. */
 export type BalanceLook = Holder & Readonly<{ held: string; block: Readonly<{ height: number; hash: string }> }>;
 
-/** What an address holds at a block by our rows: deposits that stand, less what transactions of ours took. Decimal
+/** What an address holds at a block by our rows: deposits in force, less what transactions of ours took. Decimal
  *  string; null while one of them is not final, for nobody knows yet what it took. A deposit found by balance counts at
  *  every height: its money may have been there before. `except`: a deposit that is not counted. */
 export async function expectedHolding(

@@ -5,7 +5,7 @@ import type { Cursor } from './cursor';
 
 /** The blocks that a follower remembers, to find after a reorganisation where the old branch and the new one part. Not
  *  every block is remembered, but every one that has rows of ours is: between two neighbours there is nothing of ours.
- *  Going back to the newest one that the chain still has therefore takes back nothing that stands. */
+ *  Going back to the newest one that the chain still has therefore takes back no row whose block is still there. */
 
 type Remembered = Pick<Block, 'height' | 'hash' | 'time'>;
 

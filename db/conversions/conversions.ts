@@ -23,7 +23,7 @@ import { announceRecord, moveRecord, pageOfRecords, type Patch } from '../record
  *  Contract: 4.4.
  *  Lock order: conversion, positions by asset, balances, the merchant's counter. */
 
-/** What holds for a pair now. `now`: the database's clock. */
+/** What is in force for a pair now. `now`: the database's clock. */
 export type PairTerms = Readonly<{
   now: Date;
   mode: PairMode;

@@ -21,7 +21,7 @@ CREATE OR REPLACE FUNCTION may_arrive(p_intent bigint) RETURNS boolean LANGUAGE 
   SELECT has_arrived(p_intent) OR NOT EXISTS (SELECT FROM attempt WHERE intent_id = p_intent AND status = 'final')
      AND EXISTS (SELECT FROM attempt WHERE intent_id = p_intent AND status IN ('stored', 'sent', 'mined')) $$;
 
--- Whether a journal that touches the money of merchants may stand now (p_stands), or be taken back.
+-- Whether a journal that touches the money of merchants may be in force now (p_stands), or be taken back.
 CREATE OR REPLACE FUNCTION is_journal_due(p_key text, p_moves jsonb, p_stands boolean) RETURNS boolean
   LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
   DECLARE

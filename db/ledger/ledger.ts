@@ -94,7 +94,7 @@ export async function reverse(tx: EntityManager, key: string): Promise<void> {
   if (last && !last.isReversed) await reverseJournal(tx, last.id);
 }
 
-/** Sees to it that `journal` is in force: posts it, or reinstates it where it stands reversed. `reverse` and `ensure`
+/** Sees to it that `journal` is in force: posts it, or reinstates it where it is reversed. `reverse` and `ensure`
  *  may alternate for ever, and each is safe to repeat. The caller holds the lock of the entity that the journal is
  *  about. Throws as `post` does. */
 export async function ensure(tx: EntityManager, journal: Journal): Promise<void> {

@@ -149,7 +149,7 @@ export async function readRefund(db: Queryable, merchantId: string, id: string):
   return row ?? null;
 }
 
-/** A merchant's refunds that stand in one of these statuses, oldest first. */
+/** A merchant's refunds in one of these statuses, oldest first. */
 export const unsignedRefunds = async (
   tx: EntityManager,
   merchantId: string,

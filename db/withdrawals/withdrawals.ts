@@ -123,7 +123,7 @@ export async function readWithdrawal(db: Queryable, merchantId: string, id: stri
   return row ?? null;
 }
 
-/** A merchant's withdrawals that stand in one of these statuses, oldest first. */
+/** A merchant's withdrawals in one of these statuses, oldest first. */
 export const unsignedWithdrawals = async (
   tx: EntityManager,
   merchantId: string,

@@ -334,7 +334,7 @@ describe('a reorganisation', () => {
     ]);
   });
 
-  it.each([3, 25, 100, 290])('of %i blocks takes nothing back that stands', async (depth) => {
+  it.each([3, 25, 100, 290])('of %i blocks takes back no row whose block is still there', async (depth) => {
     await watch('ours');
     await follow();
     add(paying('old', 'ours'));

@@ -456,7 +456,7 @@ describe('to an endpoint of the merchant', () => {
     );
     return { event, delivery: deliveryId(event, id), ipn: deliveryId(event, 'ipn') };
   };
-  const standing = async (id: string) =>
+  const endpointRow = async (id: string) =>
     (await db.query('SELECT is_active, disabled_reason, failing_since FROM webhook_endpoint WHERE id = $1', [id]))[0];
   const disabledEvents = () =>
     db.query(
@@ -546,7 +546,7 @@ describe('to an endpoint of the merchant', () => {
     const [first, second] = [await eventFor(to), await eventFor(to)];
     answers = [{ status: 410 }];
     expect(await deliverOnce(first.delivery, 1)).toMatchObject({ status: 'failed', statusCode: 410 });
-    expect(await standing(to.id)).toMatchObject({ is_active: false, disabled_reason: 'gone' });
+    expect(await endpointRow(to.id)).toMatchObject({ is_active: false, disabled_reason: 'gone' });
     expect(await deliverOnce(second.delivery, 1)).toMatchObject({ status: 'cancelled' });
     const mails = await db.query('SELECT id, recipient FROM mail');
     expect(mails).toMatchObject([{ recipient: 'ann@example.com' }]);
@@ -570,7 +570,7 @@ describe('to an endpoint of the merchant', () => {
     answers = [{ status: 410 }];
     meanwhile = () => changeEndpoint(db, to.id, { ...to.row, enabledEvents: ['*'], url: `${url}/new`, isActive: true });
     await deliverOnce(delivery, 1);
-    expect(await standing(to.id)).toMatchObject({ is_active: true, failing_since: null });
+    expect(await endpointRow(to.id)).toMatchObject({ is_active: true, failing_since: null });
   });
 
   it('switches it off after five days of failures, unless something worked between', async () => {
@@ -578,7 +578,7 @@ describe('to an endpoint of the merchant', () => {
     const failing = async () => {
       answers = [{ status: 500 }];
       await deliverOnce((await eventFor(to)).delivery, 1);
-      return standing(to.id);
+      return endpointRow(to.id);
     };
     const age = (days: number) =>
       db.query(`UPDATE webhook_endpoint SET failing_since = failing_since - make_interval(days => $1)`, [days]);
@@ -587,7 +587,7 @@ describe('to an endpoint of the merchant', () => {
     expect(await failing()).toMatchObject({ is_active: true });
     answers = [{ status: 200 }];
     await deliverOnce((await eventFor(to)).delivery, 1);
-    expect(await standing(to.id)).toMatchObject({ failing_since: null });
+    expect(await endpointRow(to.id)).toMatchObject({ failing_since: null });
     await failing();
     await age(4);
     expect(await failing()).toMatchObject({ is_active: true });

@@ -199,7 +199,7 @@ describe('A12: acts of operators on money', () => {
 });
 
 describe('A12: a difference', () => {
-  const stands = (currency: string, unexplained: string, height = 100) =>
+  const storeDifference = (currency: string, unexplained: string, height = 100) =>
     h.db.query(
       `INSERT INTO reconciliation (currency, height, ledger, arriving, leaving, open, chain, unexplained, details)
        VALUES ($1, $3, 5, 0, 0, 0, 5 + $2::numeric, $2, '[]') ON CONFLICT (currency)
@@ -216,7 +216,7 @@ describe('A12: a difference', () => {
     ).map(({ debit, credit, amount }) => [debit, credit, amount]);
 
   it('is booked once, exactly as it was found, and its incident ends', async () => {
-    await stands('ETH', '0.000000000000000001');
+    await storeDifference('ETH', '0.000000000000000001');
     await openIncident(h.db, {
       kind: 'unreconciled',
       subject: { kind: 'asset', id: 'ETH' },
@@ -232,15 +232,15 @@ describe('A12: a difference', () => {
     expect(incident.resolved_at).not.toBeNull();
     await expect(byTwoOperators(h.db, 'book-difference', { currency: 'ETH', amount })).rejects.toThrow('agree');
     // A comparison that was under way when it was booked shows it once more.
-    await stands('ETH', amount, 100);
+    await storeDifference('ETH', amount, 100);
     await expect(byTwoOperators(h.db, 'book-difference', { currency: 'ETH', amount })).rejects.toThrow('older than');
-    await stands('ETH', amount, 101);
+    await storeDifference('ETH', amount, 101);
     await byTwoOperators(h.db, 'book-difference', { currency: 'ETH', amount });
     expect(await booked('ETH')).toHaveLength(2);
   });
 
   it('that the chain lacks is a loss', async () => {
-    await stands('BTC', '-0.25');
+    await storeDifference('BTC', '-0.25');
     await byTwoOperators(h.db, 'book-difference', { currency: 'BTC', amount: '-0.25' });
     expect(await booked('BTC')).toEqual([['Q:unexplained', 'A:treasury', '0.25']]);
   });
@@ -254,7 +254,7 @@ describe('A12: a difference', () => {
         postings: [{ debit: 'A:treasury', credit: `L:available:${shop.id}`, asset: 'USDT_ERC20', amount: '7' }],
       }),
     );
-    await stands('USDT_ERC20', '3');
+    await storeDifference('USDT_ERC20', '3');
     await byTwoOperators(h.db, 'book-difference', { currency: 'USDT_ERC20', amount: '3' });
     const [row] = await h.db.query('SELECT trim_scale(amount)::text AS amount FROM balance WHERE account = $1', [
       `L:available:${shop.id}`,

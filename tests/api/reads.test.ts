@@ -587,7 +587,7 @@ describe('commands while Temporal is away', () => {
     ]);
   });
 
-  it('return the quote as it is while it holds', async () => {
+  it('return the quote as it is while it is in force', async () => {
     const made = await create({ amount: 25, currency: 'BTC' });
     const answer = await h.call('POST', `/invoice/${slugOf(made)}/refresh-quote`, {});
     expect([answer.status, answer.body]).toEqual([200, made]);

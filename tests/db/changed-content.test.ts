@@ -116,7 +116,7 @@ describe('B8: another transfer at the same log index after a reorganisation', ()
     ]);
   });
 
-  it('changes no row that stands', async () => {
+  it('changes no row that is there already', async () => {
     await expect(
       db.query(`UPDATE deposit_change SET block_hash = 'x'`).catch((error: Error) => Promise.reject(error)),
     ).rejects.toThrow('append-only');

@@ -296,7 +296,7 @@ describe('reverse and ensure', () => {
     expect(await countJournals(journal.key)).toBe(2);
   });
 
-  it('put back exactly what stood there, all postings of it', async () => {
+  it('put back exactly what was reversed, all postings of it', async () => {
     const merchantId = newId();
     const paymentId = newId();
     const parts = { net: '0.98765432', commission: '0.01234567', network: '0.00000001' };
@@ -321,7 +321,7 @@ describe('reverse and ensure', () => {
     expect(await inUnsettled(merchantId)).toBe('0.4');
   });
 
-  it('refuse to put back anything but what stood there', async () => {
+  it('refuse to put back anything but what was reversed', async () => {
     const merchantId = newId();
     const journal = deposited(merchantId, '1');
     await inTx((tx) => post(tx, journal));

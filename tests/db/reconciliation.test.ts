@@ -232,9 +232,9 @@ it('a double credit stops the asset, and only it, and pages once', async () => {
   const again = { network: 'ethereum', txId: 'f'.repeat(64), index: 0, currency: 'ETH', amount: '1', merchantId };
   await booked(depositJournal(again));
   for (let n = 0; n < 2; n += 1) {
-    const { positions: standings } = await look();
-    expect(standings.find((one) => one.currency === 'ETH')).toMatchObject({ unexplained: '-1', where: [] });
-    expect(await storePositions(db, standings)).toEqual(n ? [] : ['ETH']);
+    const { positions } = await look();
+    expect(positions.find((one) => one.currency === 'ETH')).toMatchObject({ unexplained: '-1', where: [] });
+    expect(await storePositions(db, positions)).toEqual(n ? [] : ['ETH']);
   }
   const frozen = await db.query('SELECT currency, reason FROM egress_freeze');
   expect(frozen).toEqual([{ currency: 'ETH', reason: 'The books and the chain differ by -1 ETH at block 98' }]);

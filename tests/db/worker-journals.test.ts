@@ -69,7 +69,7 @@ describe('A10: what workers book', () => {
   });
 
   it.each(cases.map((one) => [`${one.name} ${one.journal.key}`, one] as const))(
-    '%s: stands when it is due, goes when that is gone, and is nothing else',
+    '%s: is posted when it is due, goes when that is gone, and is nothing else',
     async (_name, one) => {
       const by = workers[one.by]!;
       const { key } = one.journal;
@@ -78,25 +78,25 @@ describe('A10: what workers book', () => {
       // An end after another that a reorganisation has taken back has a key of its own.
       const at = (await isPosted(key)) ? journals.otherEndKey(key) : key;
       const put = /^hold.*end$/.test(key) ? ensureEnd : ensure;
-      const stand = (): Promise<unknown> => by.transaction((tx) => put(tx, one.journal));
+      const postIt = (): Promise<unknown> => by.transaction((tx) => put(tx, one.journal));
       const undo = (): Promise<unknown> => by.transaction((tx) => reverse(tx, at));
       if (one.due !== null) {
-        await expect(stand()).rejects.toMatchObject(refused);
+        await expect(postIt()).rejects.toMatchObject(refused);
         await unguarded(owner, one.due);
       }
       for (const forged of forgeries(one))
         await expect(by.transaction((tx) => post(tx, { ...forged, key: at }))).rejects.toMatchObject(refused);
-      await stand();
+      await postIt();
       expect(await isPosted(at)).toBe(true);
       if (one.gone === null || one.isThere) await expect(undo()).rejects.toMatchObject(refused);
       if (one.gone === null) return;
       await unguarded(owner, one.gone);
       await undo();
       if (one.due !== null) {
-        await expect(stand()).rejects.toMatchObject(refused);
+        await expect(postIt()).rejects.toMatchObject(refused);
         await unguarded(owner, one.due);
       }
-      await stand();
+      await postIt();
       await unguarded(owner, one.gone);
       await undo();
     },

@@ -243,9 +243,9 @@ it('an address that refuses it gets nothing, its money is back; a worker that di
   expect(after.ETH).toMatchObject({ balance: subtract(before.ETH!.balance, '0.05'), reserved: '0' });
   const [books] = await world.db.query(`SELECT count(*)::int AS n FROM egress_freeze`);
   expect(books.n).toBe(0);
-  const [standing] = await world.db.query(
+  const [reconciled] = await world.db.query(
     `SELECT count(*)::int AS n FROM reconciliation WHERE unexplained = 0 AND currency = ANY($1)`,
     [currencies],
   );
-  expect(standing.n).toBe(3);
+  expect(reconciled.n).toBe(3);
 }, 400_000);
