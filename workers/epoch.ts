@@ -11,7 +11,7 @@ import { beat, EpochRefused, isConfirmed, settleEpoch, type EpochFile } from '..
 import type { SignatureRecord } from '../db/recovery/lost';
 import { watchSome } from '../db/recovery/watch';
 
-/** The signer watches over the epoch of the database: docs/operations/backup-and-restore.md. */
+/** The signer monitors the epoch of the database: docs/operations/backup-and-restore.md. */
 
 const lookMs = 1000;
 /** How many looks make a beat. */
@@ -66,7 +66,7 @@ function parsed(path: string, text: string): Epoch {
 /** Confirms each incarnation of the database, begins an epoch after a recovery, and derives what it makes us watch.
  *  `begun`: the first is confirmed; rejects with EpochRefused. A refusal later on ends the process: nobody draws an
  *  address until the file is put right. */
-export function keepEpoch(deps: {
+export function monitorEpoch(deps: {
   db: DataSource;
   log: Pick<Logger, 'info' | 'warn' | 'fatal'>;
   codecs: Readonly<Record<string, Pick<ChainCodec, 'derive'>>>;

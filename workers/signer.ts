@@ -7,7 +7,7 @@ import type { KeyRole } from '../domain/chains/chain';
 import { ConfigError } from '../domain/config';
 import { registerKeys } from '../db/chains/extended-keys';
 import { taskQueues } from '../workflows/messages';
-import { epochFile, keepEpoch } from './epoch';
+import { epochFile, monitorEpoch } from './epoch';
 import { signatureRecord } from './signature-record';
 import { runProcess } from './worker';
 
@@ -34,7 +34,7 @@ void runProcess('signer', async ({ config, db, log, onStop }) => {
     if (lanes < wanted) log.warn({ network, lanes, wanted }, 'Wallets of merchants have the indexes of some lanes');
   }
   const record = signatureRecord(`${config.SIGNER_EPOCH_FILE}.signed`);
-  const epochs = keepEpoch({
+  const epochs = monitorEpoch({
     db,
     log,
     codecs,

@@ -13,7 +13,7 @@ import { watchSome } from '../../db/recovery/watch';
 import { poolOf } from '../../db/query';
 import { byTwoOperators } from '../operators';
 import { rollBack } from '../../txmanager/reorganise';
-import { epochFile, keepEpoch } from '../../workers/epoch';
+import { epochFile, monitorEpoch } from '../../workers/epoch';
 import { signatureRecord } from '../../workers/signature-record';
 import { paymentsAt } from '../activities/run-payment';
 import { copiesOf } from '../setup/copies';
@@ -258,7 +258,7 @@ describe('C1: a restored database gives no address twice', () => {
       fatal: (fields: object) => void fatal.push(JSON.stringify(fields)),
     };
     const signer = (end?: () => void) =>
-      keepEpoch({ db: h.db, log: log as never, codecs: codecs(), file, record, watchCount: watched, end });
+      monitorEpoch({ db: h.db, log: log as never, codecs: codecs(), file, record, watchCount: watched, end });
     const running = signer();
     await running.begun;
     const [before] = await h.db.query('SELECT beat::int, epoch FROM key_epoch');
