@@ -6,7 +6,7 @@ import { parse } from 'yaml';
 import { root } from '../sandbox/paths';
 import { alerts, dashboards, expressions, namedIn, observability } from './expressions';
 
-/** Alerts and dashboards, as far as they can be judged without a process of ours. What they name is compared with what
+/** Alerts and dashboards, as far as they can be checked without a process of ours. What they name is compared with what
  *  the running processes export in tests/e2e/copies.test.ts. */
 
 const promtool = process.env.PROMTOOL_PATH;

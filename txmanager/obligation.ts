@@ -13,7 +13,7 @@ type Approval = Readonly<{
   by: string | null;
 }>;
 
-/** What a row says of its first signature. The policy judges it: txmanager/sign/policy.ts. */
+/** What a row says of its first signature. The policy evaluates it: txmanager/sign/policy.ts. */
 export type RowFacts = Readonly<{
   /** As operators read it: `Withdrawal 65…`. */
   name: string;

@@ -2,7 +2,7 @@ import { Decimal, divide, subtract } from '../../domain/money';
 import type { Evidence } from '../../db/pricing/rates';
 import type { Tick } from './source';
 
-export type Judged = Readonly<{ value: string; takenAt: Date; evidence: readonly Evidence[] }>;
+export type MedianTick = Readonly<{ value: string; takenAt: Date; evidence: readonly Evidence[] }>;
 export type Rules = Readonly<{ quorum: number; maxAgeSeconds: number; now: Date }>;
 
 /** A source further than this from the median of all is left out. */
@@ -12,7 +12,7 @@ const priceShape = /^\d{1,20}(\.\d{1,18})?$/;
 /** Median of what fresh sources agree on, with the evidence of all; null where fewer than the quorum are left. A tick
  *  that is not a positive decimal, older than the limit, from the future or the second of its source is refused, and so
  *  is one that is 2 % off the median. */
-export function medianOfTicks(ticks: readonly Tick[], rules: Rules): Judged | null {
+export function medianOfTicks(ticks: readonly Tick[], rules: Rules): MedianTick | null {
   const refusals = new Map<Tick, string>();
   const heard = new Set<string>();
   for (const tick of ticks) {

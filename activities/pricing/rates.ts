@@ -50,15 +50,15 @@ export const rateActivities = ({ db, config, log, ...deps }: RateDeps) => {
     }
     const rates: NewRate[] = [];
     for (const [pair, said] of pairs) {
-      const judged = medianOfTicks(said, { quorum, maxAgeSeconds: config.RATE_MAX_AGE_SECONDS, now });
-      if (!judged) {
+      const median = medianOfTicks(said, { quorum, maxAgeSeconds: config.RATE_MAX_AGE_SECONDS, now });
+      if (!median) {
         log.warn({ pair, said: said.length, quorum }, 'No quorum for a rate');
         continue;
       }
       const { currency, fiat } = said[0]!;
       // The database's clock decides freshness: a price counts from when it was read, or from when its source took it.
-      const takenAt = judged.takenAt < now ? judged.takenAt : now;
-      rates.push({ currency, fiat, value: judged.value, takenAt, sources: judged.evidence });
+      const takenAt = median.takenAt < now ? median.takenAt : now;
+      rates.push({ currency, fiat, value: median.value, takenAt, sources: median.evidence });
     }
     await db.transaction((tx) => storeLook(tx, startedAt, rates));
   }

@@ -53,7 +53,7 @@ const unveiledLookup: LookupFunction = (name, options, done) =>
   });
 
 /** One request. Without `allowInsecure`: https on an allowed port only, and never to an address that is not public,
- *  judged at the connection itself, so that a name which resolves differently the second time gets none. No redirects,
+ *  checked at the connection itself, so that a name which resolves differently the second time gets none. No redirects,
  *  no proxy, 64 KB read at the most, 15 s in all. Invariants: 7, SSRF. */
 export async function askOutside(ask: Ask): Promise<Posted> {
   const { method, url, body, headers, allowInsecure } = ask;

@@ -41,7 +41,7 @@ type Before<T> = Readonly<{
 }>;
 
 /** Throws FACTOR_MISSING unless exactly one factor is there. Only its presence is looked at, before anything that the
- *  request names, also where the request is a repeat; `withFactor` judges it. Contract: 4.10. */
+ *  request names, also where the request is a repeat; `withFactor` checks it. Contract: 4.10. */
 export function requireFactor({ emailCode, totpCode, passkeyResponse, challengeKey }: FactorFields): void {
   const given = [emailCode, totpCode, passkeyResponse].filter((factor) => factor !== undefined);
   const isHalf = passkeyResponse !== undefined && challengeKey === undefined;
@@ -50,7 +50,7 @@ export function requireFactor({ emailCode, totpCode, passkeyResponse, challengeK
 
 /** Does `act` in one transaction with the use of the factor: both happen, or neither. It gets the user's row as it
  *  stands, locked. A wrong factor is counted, and nothing else happens. `known` says what the same request came to
- *  before: then its factor must be there, and is neither judged nor used. It is asked under the lock of the user, so
+ *  before: then its factor must be there, and is neither checked nor used. It is asked under the lock of the user, so
  *  that the second of two requests at once finds the first. `holdFirst` locks what must be locked before the user.
  *  Throws the VERIFICATION_FAILED family (`factorRefusals`) and what `act` throws. */
 export async function withFactor<T>(
@@ -110,7 +110,7 @@ async function takeFactor(
   return { code: 'FACTOR_WRONG' };
 }
 
-/** Judges an authenticator code of a user whose row is locked, and uses its time step up. */
+/** Checks an authenticator code of a user whose row is locked, and uses its time step up. */
 export async function takeTotp(
   tx: EntityManager,
   secretsKey: string,

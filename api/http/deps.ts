@@ -39,7 +39,7 @@ export type ApiDeps = Readonly<{
   lifecycle: { isDraining: boolean };
 }>;
 
-/** What judging and pricing of money that leaves works with. */
+/** What checks and prices of money that leaves works with. */
 export const sendDeps = ({ codecs, config }: Pick<ApiDeps, 'codecs' | 'config'>) => ({
   codecs,
   rateMaxAgeSeconds: config.RATE_MAX_AGE_SECONDS,

@@ -22,7 +22,7 @@ import { route } from '../http/route';
 import { line } from '../http/schemas';
 import { checkWithdrawalIp } from '../wallets/withdrawal-ips';
 import { codeSent, mailCode } from '../access/mfa';
-import { batchProperties, batchSchema, count, judgedRow, params, perCurrency, rows, tag } from './schemas';
+import { batchProperties, batchSchema, count, validatedRow, params, perCurrency, rows, tag } from './schemas';
 
 /** Many payments at once, out of the balance, to addresses on the whitelist. People alone send them.
  *  Contract: 4.7, G10. */
@@ -59,7 +59,7 @@ export const validatePayouts = route({
   success: {
     status: 200,
     schema: Type.Object({
-      rows: Type.Array(judgedRow),
+      rows: Type.Array(validatedRow),
       totalsByCurrency: perCurrency('Gross totals, compared against the balance.'),
       feeByCurrency: perCurrency('Network fees within the totals.'),
       balanceByCurrency: perCurrency('What can be spent.'),
@@ -79,14 +79,14 @@ export const validatePayouts = route({
   errors: [],
   async answer({ merchant, body, ip }, deps) {
     const {
-      rows: judged,
+      rows: validated,
       lines: _lines,
       ...figures
     } = await validateRows(deps.db, sendDeps(deps), merchant.id, body.rows);
     const reasons = figures.reasons.length
       ? figures.reasons
       : await whyNotNow(deps, merchant.id, ip, figures.totalsByCurrency);
-    return { data: { rows: judged.map(viewRow), ...figures, reasons, canSubmit: reasons.length === 0 } };
+    return { data: { rows: validated.map(viewRow), ...figures, reasons, canSubmit: reasons.length === 0 } };
   },
 });
 
@@ -114,7 +114,7 @@ export const queuePayouts = route({
   }),
   marksRepeats: true,
   success: { status: 201, schema: batchSchema, description: 'Queued, now or the first time with this key.' },
-  refusalData: { BATCH_INVALID: { rows: Type.Array(judgedRow) } },
+  refusalData: { BATCH_INVALID: { rows: Type.Array(validatedRow) } },
   errors: [
     'BATCH_INVALID',
     'INSUFFICIENT_BALANCE',

@@ -30,7 +30,7 @@ export const rows = (minItems: number) =>
     { minItems, maxItems: maxPayoutRows },
   );
 
-export const judgedRow = named('PayoutRowResult', {
+export const validatedRow = named('PayoutRowResult', {
   rowIndex: Type.Integer({ description: 'Of the row as submitted, from zero.' }),
   currency: Type.String(),
   address: Type.String(),

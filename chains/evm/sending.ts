@@ -6,7 +6,7 @@ import { quantity, readBlockBy } from './answers';
 import { assetIn, type EvmChain } from './codec';
 import { dataPrice } from './data-fee';
 
-/** What sending needs of a node: holdings, prices of gas, its judgement, and the sending itself. */
+/** What sending needs of a node: holdings, prices of gas, whether it would take a call, and the sending itself. */
 
 /** How nodes say that a nonce is used, or that what they have on it stays. */
 const takenNonce = /nonce.{0,20}(low|old|used|expired|less than)|old ?nonce|replace(ment|\b)/i;

@@ -56,8 +56,9 @@ export async function checkLimits(
   return { needsApproval, usd };
 }
 
-/** Judges, and counts it from now on; in the transaction that holds the money, before the hold. With `needsApproval` a
- *  second person must let it go: the caller keeps it from being sent until then. Throws as `checkLimits` does. */
+/** Checks the limits, and counts it from now on; in the transaction that holds the money, before the hold. With
+ *  `needsApproval` a second person must approve it: the caller keeps it from being sent until then. Throws as
+ *  `checkLimits` does. */
 export async function admitOutgoing(tx: EntityManager, admission: Admission): Promise<{ needsApproval: boolean }> {
   const { kind, ref, merchantId } = admission;
   await lockLimits(tx, merchantId);

@@ -46,10 +46,10 @@ export async function queueBatch(
 ): Promise<{ row: BatchRow; counts: LineCounts; replayed: boolean }> {
   const first = await findQueued(tx, merchantId, ask);
   if (first) return { row: first, counts: await countLines(tx, first.id), replayed: true };
-  const judged = await validateRows(tx, deps, merchantId, ask.rows, true);
-  if (!judged.lines.length || judged.lines.length < ask.rows.length)
-    throw new DomainError('BATCH_INVALID', undefined, { rows: judged.rows.map(viewRow) });
-  if (judged.overBalanceCurrencies.length) throw new DomainError('INSUFFICIENT_BALANCE');
+  const validated = await validateRows(tx, deps, merchantId, ask.rows, true);
+  if (!validated.lines.length || validated.lines.length < ask.rows.length)
+    throw new DomainError('BATCH_INVALID', undefined, { rows: validated.rows.map(viewRow) });
+  if (validated.overBalanceCurrencies.length) throw new DomainError('INSUFFICIENT_BALANCE');
   const id = newId();
   const [row] = await tx.query<BatchRow[]>(
     `INSERT INTO payout_batch (id, merchant_id, status, label, idempotency_key, rows_hash, row_count, totals, fees,
@@ -63,8 +63,8 @@ export async function queueBatch(
       ask.idempotencyKey ?? null,
       hashOf(ask.rows),
       ask.rows.length,
-      judged.totalsByCurrency,
-      judged.feeByCurrency,
+      validated.totalsByCurrency,
+      validated.feeByCurrency,
       user.email,
       user.id,
     ],
@@ -75,7 +75,7 @@ export async function queueBatch(
     kind: 'mass_payout',
     ref: id,
     merchantId,
-    amounts: Object.entries(judged.totalsByCurrency).map(([currency, amount]) => ({ currency, amount })),
+    amounts: Object.entries(validated.totalsByCurrency).map(([currency, amount]) => ({ currency, amount })),
     rateMaxAgeSeconds: deps.rateMaxAgeSeconds,
   });
   const lines = await tx.query<PayoutLineRow[]>(
@@ -91,7 +91,7 @@ export async function queueBatch(
       row.id,
       merchantId,
       JSON.stringify(
-        judged.lines.map((line) => ({
+        validated.lines.map((line) => ({
           id: newId(),
           row_index: line.rowIndex,
           currency: line.currency,

@@ -12,7 +12,7 @@ export type Deps = Readonly<{
   rateMaxAgeSeconds: number;
 }>;
 
-/** Judges rows by the facts of now. With `lock` the whitelist entries that let them pass stay until the transaction
+/** Validates rows by the facts of now. With `lock` the whitelist entries that let them pass stay until the transaction
  *  ends. */
 export async function validateRows(
   tx: Queryable,

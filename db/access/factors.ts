@@ -7,7 +7,7 @@ import { changedRows } from '../query';
 import { randomDigits, tokenHash, tokenHashes } from '../sealing';
 
 /** Second factors: mailed codes, time steps, backup codes. The caller holds the lock of the user's row (`lockUser`), so
- *  that guesses at once are judged one after the other. Invariants: 7, Factors. */
+ *  that guesses at once are checked one after the other. Invariants: 7, Factors. */
 
 /** Contract: 8. */
 const codeMinutes = 15;
@@ -39,7 +39,7 @@ export async function newEmailCode(
 
 export type CodeVerdict = 'spent' | 'wrong' | 'void';
 
-/** Judges a mailed code and, where it is right, uses it up. `void`: this guess or an earlier one ended it. */
+/** Checks a mailed code and, where it is right, uses it up. `void`: this guess or an earlier one ended it. */
 export async function spendEmailCode(
   tx: EntityManager,
   secretsKey: string,

@@ -26,7 +26,7 @@ export async function findUser(db: Queryable, id: string): Promise<UserRow | nul
   return row ?? null;
 }
 
-/** The user's row, held until the transaction ends: whoever judges factors or changes a user goes through it, one at a
+/** The user's row, held until the transaction ends: whoever checks factors or changes a user goes through it, one at a
  *  time. */
 export async function lockUser(tx: EntityManager, id: string): Promise<UserRow | null> {
   const [row] = await tx.query<UserRow[]>(

@@ -165,7 +165,7 @@ CREATE OR REPLACE FUNCTION guard_journal() RETURNS trigger LANGUAGE plpgsql
     END LOOP;
     v_moves := moves_of(v_base.id);
     IF EXISTS (SELECT FROM jsonb_array_elements(v_moves) m WHERE m->>0 LIKE 'L:%' OR m->>1 LIKE 'L:%') THEN
-      -- What was taken back in the same transaction is judged by its last journal.
+      -- What was taken back in the same transaction is checked by its last journal.
       v_is_due := EXISTS (SELECT FROM journal WHERE reverses = NEW.id)
         OR is_journal_due(v_base.key, v_moves, v_steps % 2 = 0);
     ELSE

@@ -14,7 +14,7 @@ import {
 } from '../../domain/pricing/quote';
 import type { Queryable } from '../query';
 
-/** What a currency costs now: read in one query, judged by the database's clock. */
+/** What a currency costs now: read in one query, evaluated by the database's clock. */
 
 export type { Queryable };
 

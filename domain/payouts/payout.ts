@@ -45,7 +45,7 @@ export type ValidatedRow =
   | (PayoutLine & Readonly<{ row: PayoutRow; error: null }>)
   | Readonly<{ row: PayoutRow; rowIndex: number; error: string }>;
 
-/** What rows are judged by. */
+/** What rows are validated by. */
 export type PayoutTerms = Readonly<{
   /** Native base units per unit of work, and units of the currency per whole native unit; undefined: nobody knows
    *  now. */
@@ -130,7 +130,7 @@ const sums = (lines: readonly PayoutLine[], of: (line: PayoutLine) => string): R
   return all;
 };
 
-/** Judges every row of a batch, and the batch. Amounts are rounded down to what the chain can carry, fees up; what
+/** Validates every row of a batch, and the batch. Amounts are rounded down to what the chain can carry, fees up; what
  *  arrives is the rest. */
 export function validateBatch(rows: readonly PayoutRow[], terms: PayoutTerms): ValidatedBatch {
   const candidates = rows.map((row, rowIndex) => candidateOf(row, rowIndex, terms));
@@ -143,7 +143,7 @@ export function validateBatch(rows: readonly PayoutRow[], terms: PayoutTerms): V
       payoutFee(currency, count, terms.priceOf(currency)!, terms.coins[currency]),
     ]),
   );
-  const judged = candidates.map((one, rowIndex): ValidatedRow => {
+  const validated = candidates.map((one, rowIndex): ValidatedRow => {
     if (typeof one === 'string') return { row: rows[rowIndex]!, rowIndex, error: one };
     const networkFee = fees.get(one.currency)!;
     const net = subtract(one.amount, networkFee);
@@ -152,7 +152,7 @@ export function validateBatch(rows: readonly PayoutRow[], terms: PayoutTerms): V
       return { row: one.row, rowIndex, error: `After the network fee of ${networkFee} less than ${dust} is left` };
     return { ...one, networkFee, net, error: null };
   });
-  const lines = judged.filter((row) => row.error === null);
+  const lines = validated.filter((row) => row.error === null);
   const totalsByCurrency = sums(lines, (line) => line.amount);
   const currencies = Object.keys(totalsByCurrency);
   const balanceByCurrency = Object.fromEntries(currencies.map((one) => [one, terms.balances[one] ?? '0']));
@@ -160,7 +160,7 @@ export function validateBatch(rows: readonly PayoutRow[], terms: PayoutTerms): V
     (one) => compare(totalsByCurrency[one]!, balanceByCurrency[one]!) > 0,
   );
   return {
-    rows: judged,
+    rows: validated,
     lines,
     totalsByCurrency,
     feeByCurrency: sums(lines, (line) => line.networkFee),
@@ -275,22 +275,22 @@ function parsed(text: string): number {
 }
 
 /** A row as the validator shows it. Contract: 2.10. */
-export const viewRow = (judged: ValidatedRow) => ({
-  rowIndex: judged.rowIndex,
-  currency: judged.row.currency,
-  address: judged.row.address,
-  ...(judged.error === null
+export const viewRow = (result: ValidatedRow) => ({
+  rowIndex: result.rowIndex,
+  currency: result.row.currency,
+  address: result.row.address,
+  ...(result.error === null
     ? {
-        amount: shown(judged.amount, 'down'),
-        networkFee: shown(judged.networkFee, 'up'),
-        netToDestination: shown(judged.net, 'down'),
+        amount: shown(result.amount, 'down'),
+        networkFee: shown(result.networkFee, 'up'),
+        netToDestination: shown(result.net, 'down'),
         valid: true,
       }
     : {
-        amount: parsed(judged.row.amount),
+        amount: parsed(result.row.amount),
         networkFee: null,
         netToDestination: null,
         valid: false,
-        error: judged.error,
+        error: result.error,
       }),
 });

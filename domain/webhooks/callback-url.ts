@@ -2,7 +2,7 @@ import ipaddr from 'ipaddr.js';
 import { DomainError } from '../errors';
 import { creationRefused } from '../payments/creation-refusals';
 
-/** Which addresses a merchant may name as targets. The text alone is judged here; what a name resolves to is judged
+/** Which addresses a merchant may name as targets. The text alone is checked here; what a name resolves to is checked
  *  again at each send. Contract: 4.5, 7.2; Invariants: 7, SSRF. */
 
 export type CallbackRules = Readonly<{

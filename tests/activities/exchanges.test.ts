@@ -138,8 +138,8 @@ it('takes a price without a time as one of now', async () => {
 it('gives prices that the oracle takes, crossed or not', async () => {
   const ticks = await exchange({ 'BTC/USD': last(61_234.56), 'EUR/USD': last(1.0837) }).source.read();
   for (const tick of ticks) {
-    const judged = medianOfTicks([tick], { quorum: 1, maxAgeSeconds: 60, now: new Date(at) });
-    expect(judged).toMatchObject({ value: tick.value });
+    const agreed = medianOfTicks([tick], { quorum: 1, maxAgeSeconds: 60, now: new Date(at) });
+    expect(agreed).toMatchObject({ value: tick.value });
   }
   expect(ticks).toHaveLength(2);
 });

@@ -17,7 +17,7 @@ const record = { keep: (more: readonly SignedRecord[]) => void records.push(...m
 const deps = () => ({ db, config: h.api.deps.config, codecs: createCodecs(h.api.deps.config.chain) });
 const sweeps = () => sweepsAt(deps());
 const signer = () => estimating(db, signingActivities({ ...deps(), seed, record }));
-const judge = async (id: string): Promise<string> => (await paymentsAt(deps()).runPayment(id)).status;
+const advance = async (id: string): Promise<string> => (await paymentsAt(deps()).runPayment(id)).status;
 const signed = (): Promise<Array<{ tx_id: string; kind: string; owner_kind: string; owner_id: string }>> =>
   db.query(
     `SELECT a.tx_id, i.kind, i.owner_kind, i.owner_id FROM attempt a JOIN intent i ON i.id = a.intent_id ORDER BY a.id`,
@@ -45,7 +45,7 @@ async function confirmed(currency: string): Promise<string> {
        false, 'confirmed', '0xb', 90, clock_timestamp(), now())`,
     ['01'.padStart(64, '0'), body.depositAddress, body.paymentId, currency, String(body.amount)],
   );
-  expect(await judge(body.paymentId)).toBe('CONFIRMED');
+  expect(await advance(body.paymentId)).toBe('CONFIRMED');
   return body.paymentId as string;
 }
 

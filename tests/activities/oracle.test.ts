@@ -12,10 +12,10 @@ const tick = (source: string, value: unknown, takenAt = ago(1)): Tick => ({
   value: value as string,
   takenAt,
 });
-const judge = (ticks: Tick[], over: Partial<Rules> = {}) =>
+const medianOf = (ticks: Tick[], over: Partial<Rules> = {}) =>
   medianOfTicks(ticks, { quorum: 2, maxAgeSeconds: 60, now, ...over });
 const refusals = (ticks: Tick[], over: Partial<Rules> = {}) =>
-  Object.fromEntries(judge(ticks, over)!.evidence.map(({ source, refused }) => [source, refused]));
+  Object.fromEntries(medianOf(ticks, over)!.evidence.map(({ source, refused }) => [source, refused]));
 
 describe('median', () => {
   it('is the one in the middle, by value and not by text', () => {
@@ -56,7 +56,7 @@ describe('median', () => {
 
 describe('agreement', () => {
   it('takes the median, the oldest time, and the evidence of all', () => {
-    expect(judge([tick('a', '60000.5', ago(5)), tick('b', '60010', ago(30)), tick('c', '60020')])).toEqual({
+    expect(medianOf([tick('a', '60000.5', ago(5)), tick('b', '60010', ago(30)), tick('c', '60020')])).toEqual({
       value: '60010',
       takenAt: ago(30),
       evidence: [
@@ -69,29 +69,29 @@ describe('agreement', () => {
 
   it('stays a string with all its digits', () => {
     const value = '98765432109876543210.123456789012345678';
-    expect(judge([tick('a', value.slice(1)), tick('b', value.slice(1))])!.value).toBe(value.slice(1));
-    expect(typeof judge([tick('a', '1'), tick('b', '2', ago(61)), tick('c', '1.0')])!.value).toBe('string');
+    expect(medianOf([tick('a', value.slice(1)), tick('b', value.slice(1))])!.value).toBe(value.slice(1));
+    expect(typeof medianOf([tick('a', '1'), tick('b', '2', ago(61)), tick('c', '1.0')])!.value).toBe('string');
   });
 
   it('needs its quorum', () => {
-    expect(judge([])).toBeNull();
-    expect(judge([tick('a', '100')])).toBeNull();
-    expect(judge([tick('a', '100')], { quorum: 1 })!.value).toBe('100');
-    expect(judge([tick('a', '100'), tick('b', '101')], { quorum: 3 })).toBeNull();
+    expect(medianOf([])).toBeNull();
+    expect(medianOf([tick('a', '100')])).toBeNull();
+    expect(medianOf([tick('a', '100')], { quorum: 1 })!.value).toBe('100');
+    expect(medianOf([tick('a', '100'), tick('b', '101')], { quorum: 3 })).toBeNull();
   });
 
   it('hears a source once, so that one alone is no quorum', () => {
-    expect(judge([tick('a', '100'), tick('a', '100')])).toBeNull();
+    expect(medianOf([tick('a', '100'), tick('a', '100')])).toBeNull();
     expect(refusals([tick('a', '100'), tick('a', '101'), tick('b', '100')])).toEqual({
       a: 'said already',
       b: undefined,
     });
-    expect(judge([tick('a', '100', ago(90)), tick('a', '100'), tick('b', '100')])!.value).toBe('100');
+    expect(medianOf([tick('a', '100', ago(90)), tick('a', '100'), tick('b', '100')])!.value).toBe('100');
   });
 
   it('has none where two say something else', () => {
-    expect(judge([tick('a', '100'), tick('b', '200')])).toBeNull();
-    expect(judge([tick('a', '100'), tick('b', '150'), tick('c', '200')])).toBeNull();
+    expect(medianOf([tick('a', '100'), tick('b', '200')])).toBeNull();
+    expect(medianOf([tick('a', '100'), tick('b', '150'), tick('c', '200')])).toBeNull();
   });
 });
 
@@ -99,9 +99,9 @@ describe('refusals', () => {
   it('leaves a price out that is ten times off', () => {
     for (const wrong of ['600000', '6000']) {
       const ticks = [tick('a', '60000'), tick('b', wrong), tick('c', '60100')];
-      expect(judge(ticks)!.value).toBe('60050');
+      expect(medianOf(ticks)!.value).toBe('60050');
       expect(refusals(ticks)).toEqual({ a: undefined, b: 'outlier', c: undefined });
-      expect(judge(ticks, { quorum: 3 })).toBeNull();
+      expect(medianOf(ticks, { quorum: 3 })).toBeNull();
     }
   });
 
@@ -114,13 +114,13 @@ describe('refusals', () => {
   it('leaves a stale price out, however good', () => {
     const ticks = [tick('a', '100', ago(60)), tick('b', '100', ago(61)), tick('c', '100.5')];
     expect(refusals(ticks)).toEqual({ a: undefined, b: 'stale', c: undefined });
-    expect(judge(ticks)!.takenAt).toEqual(ago(60));
-    expect(judge([tick('a', '100', ago(3600)), tick('b', '100', ago(3600))])).toBeNull();
+    expect(medianOf(ticks)!.takenAt).toEqual(ago(60));
+    expect(medianOf([tick('a', '100', ago(3600)), tick('b', '100', ago(3600))])).toBeNull();
   });
 
   it('does not let a stale price move the median', () => {
     const ticks = [tick('a', '200', ago(90)), tick('b', '200', ago(90)), tick('c', '100'), tick('d', '101')];
-    expect(judge(ticks)!.value).toBe('100.5');
+    expect(medianOf(ticks)!.value).toBe('100.5');
   });
 
   it('leaves a price from the future out, but not a clock that is a little fast', () => {
@@ -150,19 +150,19 @@ describe('refusals', () => {
     for (const wrong of garbage) {
       const ticks = [tick('a', '100'), tick('b', wrong), tick('c', '100')];
       expect([wrong, refusals(ticks).b]).toEqual([wrong, 'not a price']);
-      expect(judge(ticks)!.value).toBe('100');
+      expect(medianOf(ticks)!.value).toBe('100');
     }
   });
 
   it('leaves out a time that is none', () => {
     const ticks = [tick('a', '100'), tick('b', '100', new Date(NaN)), tick('c', '100')];
     expect(refusals(ticks).b).toBe('stale');
-    expect(judge(ticks)!.evidence[1]).toMatchObject({ takenAt: 'invalid' });
+    expect(medianOf(ticks)!.evidence[1]).toMatchObject({ takenAt: 'invalid' });
   });
 
   it('keeps a long answer short in the evidence', () => {
     const ticks = [tick('a', '100'), tick('b', 'x'.repeat(5000)), tick('c', '100')];
-    expect(judge(ticks)!.evidence[1]!.value).toHaveLength(60);
+    expect(medianOf(ticks)!.evidence[1]!.value).toHaveLength(60);
   });
 
   it('never answers with what one liar says, while the honest have the quorum', () => {
@@ -172,10 +172,10 @@ describe('refusals', () => {
         fc.oneof(fc.string(), fc.nat(10 ** 12).map(String)),
         (cents, lie) => {
           const honest = (cents / 100).toFixed(2);
-          const judged = judge([tick('liar', lie), tick('a', honest), tick('b', honest), tick('c', honest)], {
+          const agreed = medianOf([tick('liar', lie), tick('a', honest), tick('b', honest), tick('c', honest)], {
             quorum: 3,
           });
-          expect(compare(judged!.value, honest)).toBe(0);
+          expect(compare(agreed!.value, honest)).toBe(0);
         },
       ),
     );

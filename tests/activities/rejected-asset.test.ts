@@ -134,10 +134,10 @@ it('a refund by policy waits for the limits before it takes the event counter of
   await setLimits(db, shop.id, { dailyUsd: '1000', hourlyCount: null, approvalUsd: null }, 'test', 0);
   await db.query('UPDATE payment SET expires_at = clock_timestamp() WHERE id = $1', [made.id]);
   await db.query('UPDATE chain_cursor SET scanned_through = clock_timestamp()');
-  let judged: Promise<unknown> | undefined;
+  let advanced: Promise<unknown> | undefined;
   await db.transaction(async (tx) => {
     await tx.query('SELECT FROM egress_limit WHERE scope = $1 FOR UPDATE', [shop.id]);
-    judged = act.runPayment(made.id);
+    advanced = act.runPayment(made.id);
     for (;;) {
       const [{ n }] = await db.query(
         `SELECT count(*)::int AS n FROM pg_stat_activity WHERE wait_event_type = 'Lock'
@@ -147,6 +147,6 @@ it('a refund by policy waits for the limits before it takes the event counter of
     }
     await tx.query('SELECT FROM merchant_counter WHERE merchant_id = $1 FOR UPDATE NOWAIT', [shop.id]);
   });
-  await judged;
+  await advanced;
   expect(await read(made.id)).toMatchObject({ status: 'FAILED', refunds: ['ETH awaiting_address'] });
 });

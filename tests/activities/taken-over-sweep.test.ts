@@ -35,7 +35,7 @@ const adapter = (network: NetworkId) =>
 const deps = () => ({ db, config: h.api.deps.config, codecs: createCodecs(h.api.deps.config.chain) });
 const sweeps = () => sweepsAt(deps());
 const signer = () => estimating(deps().db, signingActivities({ ...deps(), seed }));
-const judge = async (id: string): Promise<string> => (await paymentsAt(deps()).runPayment(id)).status;
+const advance = async (id: string): Promise<string> => (await paymentsAt(deps()).runPayment(id)).status;
 
 beforeAll(async () => {
   h = await startHarness({ SWEEP_BATCH_SECONDS: '0' });
@@ -92,14 +92,14 @@ const turn = (depositId: string, status: 'orphaned' | 'confirmed'): Promise<unkn
 
 /** Confirmed, and its sweep planned. */
 async function queued(id: string): Promise<void> {
-  expect(await judge(id)).toBe('CONFIRMED');
+  expect(await advance(id)).toBe('CONFIRMED');
   expect(await sweeps().queueSweep(id)).toEqual({ queued: true });
-  expect(await judge(id)).toBe('SWEEP_QUEUED');
+  expect(await advance(id)).toBe('SWEEP_QUEUED');
 }
 /** Its money is gone, and the payment where it was before. */
 async function lost(paid: Paid, depositId: string): Promise<void> {
   await turn(depositId, 'orphaned');
-  expect(await judge(paid.id)).toBe('WAITING');
+  expect(await advance(paid.id)).toBe('WAITING');
 }
 
 type Attempt = {
@@ -159,9 +159,9 @@ async function settle(paid: Paid): Promise<void> {
     if (state === 'dropped') continue;
     if (state === 'waiting') await mine(next.id, (await attemptsOf(next.id)).length);
     await bookEnd(db, next.id);
-    await judge(paid.id);
+    await advance(paid.id);
   }
-  expect(await judge(paid.id)).toBe('SETTLED');
+  expect(await advance(paid.id)).toBe('SETTLED');
 }
 /** Base units that final transactions took from an address, fees included where they are of the same asset. */
 async function gone(paid: Paid): Promise<bigint> {
@@ -207,12 +207,12 @@ it.each(['BTC', 'ETH'])(
     await mine(intentId, 1);
     await bookEnd(db, intentId);
     await db.query('DELETE FROM temporal_request');
-    expect(await judge(paid.id)).toBe('CONFIRMED');
+    expect(await advance(paid.id)).toBe('CONFIRMED');
     expect(await sweeps().queueSweep(paid.id)).toEqual({ queued: true });
     expect(await db.query(`SELECT FROM temporal_request WHERE workflow_id = 'payment/' || $1`, [paid.id])).toHaveLength(
       1,
     );
-    expect(await judge(paid.id)).toBe('SETTLED');
+    expect(await advance(paid.id)).toBe('SETTLED');
   },
 );
 
@@ -262,7 +262,7 @@ it('takes several deposits, of which one had been in the old sweep', async () =>
   const { id: intentId } = (await sweeps().nextIntent(paid.id))!;
   await runIntent(intentId);
   await turn(two, 'orphaned');
-  expect(await judge(paid.id)).toBe('PARTIALLY_PAID');
+  expect(await advance(paid.id)).toBe('PARTIALLY_PAID');
   const [three, four] = [await pays(paid, half), await pays(paid, '0.01')];
   await queued(paid.id);
   const [{ deposit_ids }] = await db.query('SELECT deposit_ids FROM intent WHERE id = $1', [intentId]);
@@ -279,7 +279,7 @@ it('gives the first deposit a sweep of its own where it comes back after all', a
   await queued(paid.id);
   await settle(paid);
   await turn(first, 'confirmed');
-  await judge(paid.id);
+  await advance(paid.id);
   const [child] = await db.query('SELECT id FROM payment WHERE parent_payment_id = $1', [paid.id]);
   await queued(child.id);
   await settle({ ...paid, id: child.id });
@@ -291,9 +291,9 @@ it('goes on for a payment of its own where the first one is over', async () => {
   const { paid, intentId } = await stranded('ETH');
   await db.query(`UPDATE payment SET expires_at = now() - interval '1 second' WHERE id = $1`, [paid.id]);
   await h.setRates();
-  expect(await judge(paid.id)).toBe('EXPIRED');
+  expect(await advance(paid.id)).toBe('EXPIRED');
   await pays(paid);
-  await judge(paid.id);
+  await advance(paid.id);
   const [child] = await db.query('SELECT id FROM payment WHERE parent_payment_id = $1', [paid.id]);
   await queued(child.id);
   expect((await sweeps().nextIntent(child.id))?.id).toBe(intentId);
@@ -312,7 +312,7 @@ it.each(['ETH', 'USDT_ERC20'])(
     expect(await runIntent(intentId)).toBe('waiting');
     await mine(intentId, 1);
     await bookEnd(db, intentId);
-    expect(await judge(paid.id)).toBe('SWEEP_QUEUED');
+    expect(await advance(paid.id)).toBe('SWEEP_QUEUED');
     await settle(paid);
     expect(await noncesOf(paid)).toEqual([0, 1]);
     expect(await gone(paid)).toBe(unitsOf(paid, amount));
@@ -398,7 +398,7 @@ it.each(['ETH', 'USDT_ERC20', 'BTC'])(
       expect(await spent()).toBe(all);
       expect(await audit(db, { settleMs: 0 })).toEqual([]);
     }
-    expect(await judge(paid.id)).toBe('SETTLED');
+    expect(await advance(paid.id)).toBe('SETTLED');
   },
 );
 
@@ -442,7 +442,7 @@ it('sets a sweep of other coins aside, and finds it again when they come back', 
   expect(await runIntent(old, 'bitcoin')).toBe('dropped');
   await settle(paid);
   await turn(first, 'confirmed');
-  await judge(paid.id);
+  await advance(paid.id);
   const [child] = await db.query('SELECT id FROM payment WHERE parent_payment_id = $1', [paid.id]);
   await queued(child.id);
   expect((await sweeps().nextIntent(child.id))?.id).toBe(old);
@@ -458,7 +458,7 @@ it('spends a coin that an old sweep would spend in another attempt of it', async
   const old = (await sweeps().nextIntent(paid.id))!.id;
   await runIntent(old, 'bitcoin');
   await turn(two, 'orphaned');
-  expect(await judge(paid.id)).toBe('PARTIALLY_PAID');
+  expect(await advance(paid.id)).toBe('PARTIALLY_PAID');
   await pays(paid, half);
   await queued(paid.id);
   await settle(paid);

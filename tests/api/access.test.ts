@@ -330,7 +330,7 @@ it('asks each act for its own factor, and counts a wrong one', async () => {
     limitExposure: { limitUsd: null, beyond: 'off', reason: 'x' },
     setConversionPair: { fromCurrency: 'BTC', toCurrency: 'ETH', mode: 'off', reason: 'x' },
   };
-  // An execution tells of factors in words of its own, a withdrawal is judged before its factor is: see their tests.
+  // An execution tells of factors in words of its own, a withdrawal is checked before its factor is: see their tests.
   const apart = ['executeConversion', 'createWithdrawal'];
   const places: Partial<Record<RouteName, string>> = { setSwitch: 'registration', limitExposure: 'BTC' };
   for (const route of actsByFactor.filter(({ name }) => !apart.includes(name))) {

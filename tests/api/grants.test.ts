@@ -47,7 +47,7 @@ describe('a key', () => {
     expect((await make(admin, scopes)).status).toBe(201);
   });
 
-  it('is judged by every scope, one by one', async () => {
+  it('is checked by every scope, one by one', async () => {
     const admin = await Person.admin(h);
     const member = await Person.member(admin, ['api-keys:manage']);
     for (const scope of scopes) {

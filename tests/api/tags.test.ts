@@ -128,10 +128,10 @@ describe('an asset that requires tags', () => {
     const row = { currency: 'TAG', address: to, amount: '10' };
     const tags = [undefined, 'x', '10', '9', '09'];
     const rows = tags.map((tag) => ({ ...row, ...(tag === undefined ? {} : { destinationTag: tag }) }));
-    const judged = (await ann.post('/api/v1/mass-payouts/validate', { rows })).body.data.rows as Array<{
+    const validated = (await ann.post('/api/v1/mass-payouts/validate', { rows })).body.data.rows as Array<{
       error?: string;
     }>;
-    expect(judged.map(({ error }) => error ?? null)).toEqual([
+    expect(validated.map(({ error }) => error ?? null)).toEqual([
       'TAG needs a destination tag',
       'a destination tag of TAG is a whole number up to 4294967295',
       expect.stringContaining('not on the withdrawal whitelist'),

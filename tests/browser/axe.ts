@@ -18,7 +18,7 @@ const ofColours = ['color-contrast', 'link-in-text-block'];
 /** The same without the rules of colours, which take most of the time on a long page: `faintTextOf` has them. */
 export const violationsButOfColours = (page: Page, ...more: readonly string[]): Promise<string[]> =>
   found(page, butOfColours(more));
-/** The same beside a part, by its selector, which is as on a page that was judged. */
+/** The same beside a part, by its selector, which is as on a page that was checked. */
 export const violationsBeside = (part: string, page: Page, ...more: readonly string[]): Promise<string[]> =>
   found(page, butOfColours(more), { exclude: [[part]] });
 const butOfColours = (more: readonly string[]): RunOptions => ({
@@ -27,7 +27,7 @@ const butOfColours = (more: readonly string[]): RunOptions => ({
 });
 
 /** Marks one text of each look that is not in `known`, and answers the new looks. A look is all that the rules of
- *  colours judge by: colour, size, weight, kind of element, what it stands in, and the colours behind it. */
+ *  colours look at: colour, size, weight, kind of element, what it stands in, and the colours behind it. */
 const markLooks = (known: readonly string[]): string => `((known) => {
   const seen = new Set(known);
   const nothing = ['rgba(0, 0, 0, 0)', 'none', '1'];
@@ -59,11 +59,11 @@ const markLooks = (known: readonly string[]): string => `((known) => {
   return [...seen].slice(known.length);
 })(${JSON.stringify(known)})`;
 /** Looks that the rules found nothing wrong with, on any page of this test file. */
-const judged = new Set<string>();
-/** What the rules of colours find in the theme of now, in one text of each look that was not judged before. Looks again
- *  at a page that was renewed meanwhile. */
+const checked = new Set<string>();
+/** What the rules of colours find in the theme of now, in one text of each look that was not checked before. Looks
+ *  again at a page that was renewed meanwhile. */
 export async function faintTextOf(page: Page): Promise<string[]> {
-  const fresh = await page.evaluate<string[]>(markLooks([...judged]));
+  const fresh = await page.evaluate<string[]>(markLooks([...checked]));
   if (!fresh.length) return [];
   const options: RunOptions = { runOnly: { type: 'rule', values: [...ofColours] } };
   const faint = await found(page, options, { include: [['[data-look]']] }).catch((error: Error) => {
@@ -71,7 +71,7 @@ export async function faintTextOf(page: Page): Promise<string[]> {
     throw error;
   });
   if (!faint) return faintTextOf(page);
-  if (!faint.length) for (const look of fresh) judged.add(look);
+  if (!faint.length) for (const look of fresh) checked.add(look);
   return faint;
 }
 

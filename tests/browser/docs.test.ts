@@ -47,7 +47,7 @@ const groups = Array.from({ length: Math.ceil(addresses.length / 20) }, (_, at) 
 
 /** The list of all pages, which is on each of them: without the mark of where it is. */
 const nameless = (list: string): string => list.replace(' aria-current="page"', '');
-/** Those that were judged. */
+/** Those that were checked. */
 const lists = new Set<string>();
 const allButColours = (page: Page): Promise<string[]> => violationsButOfColours(page, 'best-practice');
 const besideTheList = (page: Page): Promise<string[]> => violationsBeside('nav.pages', page, 'best-practice');

@@ -69,13 +69,13 @@ describe('payoutFee', () => {
   });
 });
 
-describe('judgeBatch', () => {
+describe('validateBatch', () => {
   it('rounds amounts down and fees up, and what arrives is the rest', () => {
     run(
       fc.property(rows, (all) => {
-        const judged = validateBatch(all, terms());
-        expect(judged.rows.map((one) => one.rowIndex)).toEqual(all.map((_, index) => index));
-        for (const line of judged.lines) {
+        const validated = validateBatch(all, terms());
+        expect(validated.rows.map((one) => one.rowIndex)).toEqual(all.map((_, index) => index));
+        for (const line of validated.lines) {
           const { decimals, dust } = assetOf(line.currency);
           const asked = all[line.rowIndex]!.amount;
           expect(add(line.net, line.networkFee)).toBe(line.amount);
@@ -94,21 +94,21 @@ describe('judgeBatch', () => {
         const balance = fromUnits(units, 18);
         const held = assets.filter(({ currency }) => currency !== 'USDC_ERC20');
         const balances = Object.fromEntries(held.map(({ currency }) => [currency, balance]));
-        const judged = validateBatch(all, terms({ balances }));
-        const known = new Set(judged.lines.map((line) => line.currency));
-        expect(new Set(Object.keys(judged.totalsByCurrency))).toEqual(known);
+        const validated = validateBatch(all, terms({ balances }));
+        const known = new Set(validated.lines.map((line) => line.currency));
+        expect(new Set(Object.keys(validated.totalsByCurrency))).toEqual(known);
         for (const currency of known) {
-          const own = judged.lines.filter((line) => line.currency === currency);
-          expect(judged.totalsByCurrency[currency]).toBe(add('0', ...own.map((line) => line.amount)));
-          expect(judged.feeByCurrency[currency]).toBe(add('0', ...own.map((line) => line.networkFee)));
+          const own = validated.lines.filter((line) => line.currency === currency);
+          expect(validated.totalsByCurrency[currency]).toBe(add('0', ...own.map((line) => line.amount)));
+          expect(validated.feeByCurrency[currency]).toBe(add('0', ...own.map((line) => line.networkFee)));
           const has = currency === 'USDC_ERC20' ? '0' : balance;
-          expect(judged.balanceByCurrency[currency]).toBe(has);
-          expect(judged.overBalanceCurrencies.includes(currency)).toBe(
-            compare(judged.totalsByCurrency[currency]!, has) > 0,
+          expect(validated.balanceByCurrency[currency]).toBe(has);
+          expect(validated.overBalanceCurrencies.includes(currency)).toBe(
+            compare(validated.totalsByCurrency[currency]!, has) > 0,
           );
         }
-        const isWhole = judged.lines.length === all.length;
-        expect(judged.reasons.length === 0).toBe(isWhole && judged.overBalanceCurrencies.length === 0);
+        const isWhole = validated.lines.length === all.length;
+        expect(validated.reasons.length === 0).toBe(isWhole && validated.overBalanceCurrencies.length === 0);
       }),
     );
   });
@@ -134,10 +134,10 @@ describe('judgeBatch', () => {
     ['less than dust after the fee', { amount: '0.00005' }, 'After the network fee of 0.000042 less than'],
   ])('refuses %s', (_what, change, reason) => {
     const good = { currency: 'eth', address: 'A ', amount: '0.5' };
-    const judged = validateBatch([good, { ...good, ...change }], terms({ balances: { ETH: '5' } }));
-    expect(judged.rows[0]).toMatchObject({ currency: 'ETH', address: 'a', amount: '0.5', error: null });
-    expect(judged.rows[1]!.error).toContain(reason);
-    expect([judged.reasons.map(({ code }) => code), judged.lines.length]).toEqual([['INVALID_ROWS'], 1]);
+    const validated = validateBatch([good, { ...good, ...change }], terms({ balances: { ETH: '5' } }));
+    expect(validated.rows[0]).toMatchObject({ currency: 'ETH', address: 'a', amount: '0.5', error: null });
+    expect(validated.rows[1]!.error).toContain(reason);
+    expect([validated.reasons.map(({ code }) => code), validated.lines.length]).toEqual([['INVALID_ROWS'], 1]);
   });
 
   it('takes no more than 500 rows, and not none', () => {
@@ -149,8 +149,11 @@ describe('judgeBatch', () => {
   });
 
   it('refuses what nobody can price now', () => {
-    const judged = validateBatch([{ currency: 'ETH', address: 'a', amount: '1' }], terms({ priceOf: () => undefined }));
-    expect(judged.rows[0]!.error).toContain('cannot be priced');
+    const validated = validateBatch(
+      [{ currency: 'ETH', address: 'a', amount: '1' }],
+      terms({ priceOf: () => undefined }),
+    );
+    expect(validated.rows[0]!.error).toContain('cannot be priced');
   });
 });
 

@@ -156,9 +156,9 @@ describe('an external conversion', () => {
   ];
   it.each(rows)('%s', (_, over, step) => {
     const { incident, ...wanted } = step;
-    const judged = nextSwapStep(facts(over));
-    expect(judged).toMatchObject(wanted);
-    expect(judged.incident).toBe(incident);
+    const next = nextSwapStep(facts(over));
+    expect(next).toMatchObject(wanted);
+    expect(next.incident).toBe(incident);
   });
 
   it('never gives back what may still leave, nor credits more than has come, nor less than all that it needs', () => {

@@ -78,8 +78,8 @@ export async function verdictsOn(
   if (asked.some(({ planned }) => planned.network !== network || planned.from_address !== address))
     throw new Error(`Intents of more than one wallet are not asked about together: ${first.planned.id} and others`);
   const read = await readFacts(signer, tx, asked, asking);
-  const { judged, wallet, price } = await askWallet(tx, await askLimits(tx, read));
-  return judged.map((one) => ({ ...one, verdict: maySign(one.facts) as Answer['verdict'], wallet, price }));
+  const { evaluated, wallet, price } = await askWallet(tx, await askLimits(tx, read));
+  return evaluated.map((one) => ({ ...one, verdict: maySign(one.facts) as Answer['verdict'], wallet, price }));
 }
 
 /** What the policy looks at before the limits and the wallet. */
@@ -253,20 +253,20 @@ async function askLimits(tx: EntityManager, { loaded, admissions }: Read): Promi
 async function askWallet(
   tx: EntityManager,
   loaded: readonly Loaded[],
-): Promise<Readonly<{ judged: readonly Loaded[] } & Pick<Answer, 'wallet' | 'price'>>> {
+): Promise<Readonly<{ evaluated: readonly Loaded[] } & Pick<Answer, 'wallet' | 'price'>>> {
   const asking = new Set(loaded.filter(({ facts }) => isAsking(facts, 'wallet')));
   const [first] = asking;
-  if (!first) return { judged: loaded, wallet: null, price: null };
+  if (!first) return { evaluated: loaded, wallet: null, price: null };
   const wallet = await lockWallet(tx, first.planned);
   const price = await estimateOf(tx, first.planned.network);
   const openNonceOf = await openNonces(tx, [...asking]);
   const besideOf = await frozenBeside(tx, [...asking]);
-  const judged = loaded.map((one): Loaded => {
+  const evaluated = loaded.map((one): Loaded => {
     if (!asking.has(one)) return one;
     const frozenReason = wallet.frozen_reason ?? besideOf(one);
     return { ...one, facts: { ...one.facts, wallet: { frozenReason, openNonce: openNonceOf(one) }, price } };
   });
-  return { judged, wallet, price };
+  return { evaluated, wallet, price };
 }
 
 const isAsking = (facts: SignFacts, of: 'admission' | 'wallet'): boolean => {

@@ -18,7 +18,7 @@ import { root, signedIn } from './signed-in';
 
 /** Every page by its address. A page's code is fetched when it is opened. */
 
-/** Where a person wants to go after signing in, as the address says. It is judged where it is followed: `pageAfter`. */
+/** Where a person wants to go after signing in, as the address says. It is checked where it is followed: `pageAfter`. */
 const nextOf = (search: Readonly<Record<string, unknown>>): { next?: unknown } =>
   search['next'] === undefined ? {} : { next: search['next'] };
 

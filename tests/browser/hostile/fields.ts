@@ -32,7 +32,7 @@ const namesIn = (schema: Schema, at: string): string[] => [
 ];
 
 /** Fields whose value is compared with a list, parsed, or used up as a secret: no page shows what was refused. */
-const judged = new Set(
+const checkedFields = new Set(
   (
     'password newPassword currentPassword token code setupToken confirmToken totpToken challengeKey emailCode ' +
     'inviteCode email idempotencyKey currency fromCurrency toCurrency address settlementAddress destinationTag ' +
@@ -50,7 +50,7 @@ const fieldsOf = (route: (typeof routes)[number]): string[] =>
     ? []
     : namesIn(route.body as TSchema as Schema, '')
         // A donor's postal address is text; every other address is one of a chain.
-        .filter((name) => name === 'donor.address' || !judged.has(lastOf(name)))
+        .filter((name) => name === 'donor.address' || !checkedFields.has(lastOf(name)))
         .map((name) => `${route.name} ${name}`);
 
 const all = routes.flatMap(fieldsOf);
