@@ -5,7 +5,7 @@ import type { Payee } from '../db/wallets/whitelist';
 import type { KeyRole } from '../domain/chains/chain';
 import type { Destination } from '../domain/chains/tags';
 
-/** Who has let a row go. `needsSecond`: somebody else than who asked for it must have. */
+/** Who has approved a row. `needsSecond`: somebody else than who asked for it must have. */
 type Approval = Readonly<{
   isGiven: boolean;
   needsSecond: boolean;
@@ -21,7 +21,7 @@ export type RowFacts = Readonly<{
   state: 'due' | 'early' | 'ended' | 'other';
   /** Why it is in that state, where it is not due. */
   says: string;
-  /** null: nobody has to let it go. */
+  /** null: nobody has to approve it. */
   approval: Approval | null;
   /** Those who must be on the whitelist of their merchant, in the order of the outputs; empty: nobody. */
   payees: readonly Payee[];

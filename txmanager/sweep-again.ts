@@ -6,7 +6,7 @@ import { intentsOf } from '../db/txmanager/intents';
 import { planAlone, planRest } from './plan-sweep-alone';
 import { isPlanned, readyDeposits } from './sweep-terms';
 
-/** A queued payment that its batch has let go is swept by itself. */
+/** A queued payment that its batch has dropped is swept by itself. */
 export async function sweepAgain(tx: EntityManager, payment: PaymentRow): Promise<void> {
   const [dropped] = await tx.query<unknown[]>(
     'SELECT 1 FROM sweep_share WHERE payment_id = $1 AND dropped_at IS NOT NULL LIMIT 1',

@@ -19,7 +19,7 @@ export type PayoutStep = Readonly<{
 
 /** Processes a batch, step by step. */
 export const payoutActivities = ({ db, nodes }: GasDeps) => ({
-  /** Books what has ended, gives back what can no longer be paid, and plans what can be. null once all of it has ended.
+  /** Books what has ended, releases what can no longer be paid, and plans what can be. null once all of it has ended.
    *  Safe to repeat. */
   async payoutStep(batchId: string): Promise<PayoutStep | null> {
     while (await db.transaction((tx) => bookEnded(tx, batchId)));

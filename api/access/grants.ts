@@ -41,7 +41,7 @@ export const teamAct = <T>(
   act: (tx: EntityManager, row: UserRow) => Promise<T>,
 ): Promise<T> => withFactor(deps, user, 'team', fields, act, { holdFirst: (tx) => lockTeam(tx, merchantId) });
 
-/** Every admin hears of who may let money go from now on, and could not before. */
+/** Every admin hears of who may approve outgoing money from now on, and could not before. */
 export async function tellOfApprover(
   tx: EntityManager,
   deps: ApiDeps,

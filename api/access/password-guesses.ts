@@ -34,7 +34,7 @@ export async function takeGuess(
     async forgive() {
       await limits.forget(own.bucket, own.key, own.limit);
       // Only this guess: an owner who signs in must not give strangers a hundred more.
-      if (!device) await limits.giveBack(shared.bucket, shared.key, shared.limit);
+      if (!device) await limits.uncount(shared.bucket, shared.key, shared.limit);
     },
   };
 }

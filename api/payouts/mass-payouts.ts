@@ -154,10 +154,10 @@ export const approvePayout = route({
   name: 'approvePayout',
   method: 'post',
   path: '/api/v1/mass-payouts/{id}/approve',
-  summary: 'Let a mass payout go that another has queued',
+  summary: 'Approve a mass payout that another has queued',
   description:
     'Above the sum that the limits of what leaves name, a second person decides, who has held the right to ' +
-    'for the cooling-off, a day at least. Calling it back refuses it. A repeat by the same person answers the same, ' +
+    'for the cooling-off, a day at least. Cancelling it refuses it. A repeat by the same person answers the same, ' +
     'whatever the factor.',
   tag,
   envelope: 'A',
@@ -189,7 +189,7 @@ export const cancelPayout = route({
   name: 'cancelPayout',
   method: 'post',
   path: '/api/v1/mass-payouts/{id}/cancel',
-  summary: 'Call back what is not signed',
+  summary: 'Cancel what is not signed',
   description: 'What those payments held is back in the balance. What is signed goes on.',
   tag,
   envelope: 'A',

@@ -53,10 +53,10 @@ export const batchProperties = {
   feeByCurrency: perCurrency('Network fees within it.'),
   counts: Type.Object(
     Object.fromEntries(lineStatuses.map((status) => [status, count])) as Record<LineStatus, typeof count>,
-    { description: 'failed: returned; refunded: called back before it was signed.' },
+    { description: 'failed: returned; refunded: cancelled before it was signed.' },
   ),
   createdBy: Type.String({ description: 'E-mail address.' }),
-  approvedBy: nullable(Type.String({ description: 'Who let it go, where a second person had to.' })),
+  approvedBy: nullable(Type.String({ description: 'Who approved it, where a second person had to.' })),
   createdAt: time,
   updatedAt: time,
   completedAt: nullable(time),

@@ -33,7 +33,7 @@ import { route } from '../http/route';
 import { exact, heldFlag, isOn, line, livemode, named, nullable, pageOf, paging, time } from '../http/schemas';
 import { checkWithdrawalIp } from '../wallets/withdrawal-ips';
 
-/** Money back to payers. A refund leaves this service, so that a user lets it go with a second factor, from a place of
+/** Money back to payers. A refund leaves this service, so that a user approves it with a second factor, from a place of
  *  the IP list: at its creation, or, where a key asked for it, by approving it. Contract: G3. */
 
 const tag = 'Refunds';
@@ -61,7 +61,7 @@ export const refundSchema = named('Refund', {
     Type.String({
       description:
         'Where the payer names the address, while the refund waits for it: hand it to the payer and nobody else. Who ' +
-        'has the link says where the money goes: of a refund that is let go already it is shown to users who may ' +
+        'has the link says where the money goes: of a refund that is approved already it is shown to users who may ' +
         'make one, not to keys; never in events, never in public answers.',
     }),
   ),
@@ -74,7 +74,7 @@ export const refundSchema = named('Refund', {
   completedAt: nullable(time),
 });
 const previewSchema = named('RefundPreview', { ...refundSchema.properties, _id: Type.Null() });
-/** A key must not learn how to send what a user has let go. */
+/** A key must not learn how to send what a user has approved. */
 const present = (row: ShownRefund, deps: ApiDeps, user: User | undefined) => {
   const mayKnow = row.approved_at === null || (user !== undefined && mayCall(user, access.approveRefund.may));
   const link = row.status === 'awaiting_address' && mayKnow ? claimUrl(deps.config, row.id) : null;
@@ -333,12 +333,12 @@ export const approveRefund = route({
   name: 'approveRefund',
   method: 'post',
   path: '/api/v1/refunds/{refundId}/approve',
-  summary: 'Let a refund go that a key, or somebody else, has asked for',
+  summary: 'Approve a refund that a key, or somebody else, has asked for',
   description:
-    'Above `approvalUsd` two people let it go: the one who asked, or who made the key that asked, and another one. ' +
+    'Above `approvalUsd` two people approve it: the one who asked, or who made the key that asked, and another one. ' +
     'Where nobody is known to have asked (a policy; a key from before keys knew their makers), the first approval ' +
     'leaves it `awaiting_approval`, and somebody else gives the second. Each of them has held the right to approve ' +
-    'for the cooling-off, a day at least. A repeat by the person who let it go answers the same, whatever the factor.',
+    'for the cooling-off, a day at least. A repeat by who approved it answers the same, whatever the factor.',
   tag,
   envelope: 'A',
   params: refundParams,
@@ -349,7 +349,7 @@ export const approveRefund = route({
     if (!isId(refundId)) throw new DomainError('REFUND_NOT_FOUND');
     await checkWithdrawalIp(deps.db, merchant.id, from.ip);
     const known = (tx: Queryable) => approvedBefore(tx, merchant.id, refundId, user);
-    const letGo = async (tx: EntityManager) => {
+    const approveIt = async (tx: EntityManager) => {
       const approved = await approve(tx, merchant.id, refundId, approverOf(user, deps));
       if (!approved.replayed)
         await recordAct(tx, actorOf(user, from), {
@@ -365,7 +365,7 @@ export const approveRefund = route({
         });
       return approved;
     };
-    const { row } = await withFactor(deps, user, 'refund', body, letGo, { known });
+    const { row } = await withFactor(deps, user, 'refund', body, approveIt, { known });
     return { data: viewRefund(row, isLive(deps)) };
   },
 });

@@ -55,7 +55,7 @@ export const withdrawalSchema = named('Withdrawal', {
     Type.String({ description: 'Why it has ended so, or what it waits for before it is signed, in words for you.' }),
   ),
   requestedBy: Type.String({ description: 'E-mail address.' }),
-  approvedBy: nullable(Type.String({ description: 'Who let it go, where that took a second person.' })),
+  approvedBy: nullable(Type.String({ description: 'Who approved it, where that took a second person.' })),
   createdAt: time,
   updatedAt: time,
   broadcastAt: nullable(time),
@@ -251,7 +251,7 @@ export const approveWithdrawal = route({
   name: 'approveWithdrawal',
   method: 'post',
   path: '/api/v1/withdrawals/{withdrawalId}/approve',
-  summary: 'Let a withdrawal go that somebody else has asked for',
+  summary: 'Approve a withdrawal that somebody else has asked for',
   description:
     'The second person has held the right to approve for the cooling-off, a day at least. A repeat by the same ' +
     'person answers the same, whatever the factor.',
@@ -272,7 +272,7 @@ export const approveWithdrawal = route({
     if (!isId(withdrawalId)) throw new DomainError('WITHDRAWAL_NOT_FOUND');
     await checkWithdrawalIp(deps.db, merchant.id, from.ip);
     const known = (tx: Queryable) => approvedBefore(tx, merchant.id, withdrawalId, user);
-    const letGo = async (tx: EntityManager) => {
+    const approveIt = async (tx: EntityManager) => {
       const approved = await approve(tx, merchant.id, withdrawalId, approverOf(user, deps));
       if (!approved.replayed)
         await recordAct(tx, actorOf(user, from), {
@@ -283,7 +283,7 @@ export const approveWithdrawal = route({
         });
       return approved;
     };
-    const { row } = await withFactor(deps, user, 'withdrawal', body, letGo, { known });
+    const { row } = await withFactor(deps, user, 'withdrawal', body, approveIt, { known });
     return { data: viewWithdrawal(row, isLive(deps)) };
   },
 });

@@ -9,7 +9,7 @@ import { newId } from '../../domain/ids';
 import { holdJournal } from '../../domain/ledger/ledger';
 import { admitOutgoing } from '../limits/admission';
 import { announceBatch } from './refresh';
-import { letGo } from './release';
+import { releaseBatch } from './release';
 import { type Deps, validateRows } from './validate';
 import {
   type PayoutRow,
@@ -108,7 +108,7 @@ export async function queueBatch(
   await holdLines(tx, lines);
   const counts = countsOf([{ status: 'pending', n: lines.length }]);
   // It is made waiting; what needs nobody else goes on at once.
-  const made = needsApproval ? row : await letGo(tx, row, null);
+  const made = needsApproval ? row : await releaseBatch(tx, row, null);
   await announceBatch(tx, made, counts, 'mass_payout.created');
   return { row: made, counts, replayed: false };
 }

@@ -12,8 +12,8 @@ export async function releaseLines(tx: EntityManager, lines: readonly PayoutLine
   await returnGas(tx, holds);
 }
 
-/** From here on it is signed. `by`: who let it go, where it takes a second person. */
-export async function letGo(
+/** From here on it is signed. `by`: who approved it, where it takes a second person. */
+export async function releaseBatch(
   tx: EntityManager,
   batch: BatchRow,
   by: Readonly<{ id: string; email: string }> | null,

@@ -5,8 +5,8 @@ import { byClock } from '../../db/records';
 import { type Changed, lockOwnRefund, moveRefund, readRefund, requestRefund } from '../../db/refunds/refunds';
 import { DomainError } from '../../domain/errors';
 
-/** Lets go what a key, or somebody else above a limit, has asked for. Above a limit it takes two people: where nobody
- *  is known to have asked, the first who approves counts as that one, and it waits for another. Of one that is let go
+/** Approves what a key, or somebody else above a limit, has asked for. Above a limit it takes two people: where nobody
+ *  is known to have asked, the first who approves counts as that one, and it waits for another. Of one that is approved
  *  already the same again, `replayed`. Throws REFUND_NOT_FOUND, REFUND_STATE, SECOND_PERSON, APPROVER_TOO_NEW. */
 
 export async function approveRefund(tx: EntityManager, merchantId: string, id: string, by: Approver): Promise<Changed> {
@@ -25,7 +25,7 @@ export async function approveRefund(tx: EntityManager, merchantId: string, id: s
   return { row: approved, replayed: false };
 }
 
-/** What this person has let go already; null where there is something to decide. A repeat needs no second factor, and
+/** What this person has approved already; null where there is something to decide. A repeat needs no second factor, and
  *  neither does the refusal of one that waits for somebody else. Throws SECOND_PERSON. */
 export async function approvedBefore(
   db: Queryable,

@@ -6,7 +6,7 @@ import { hasSignedAndLost } from '../../db/recovery/lost';
 import { dropIntents } from '../../db/txmanager/intents';
 import { DomainError } from '../../domain/errors';
 import { type RefundStatus, cancellable } from '../../domain/refunds/refund';
-import { giveBack } from './hold';
+import { releaseRefund } from './hold';
 
 /** Calls a refund back while nothing is signed: J7. Signing takes the same lock, so that one of the two wins. Of one
  *  that is cancelled already the same again, `replayed`. Throws REFUND_NOT_FOUND, REFUND_STATE. */
@@ -23,13 +23,13 @@ export async function cancelRefund(
   if (isSigned || !from.includes(row.status)) throw new DomainError('REFUND_STATE');
   const cancelled = await moveRefund(tx, row, 'cancelled');
   await dropIntents(tx, { kind: 'refund', id });
-  await giveBack(tx, row);
+  await releaseRefund(tx, row);
   await releaseAdmission(tx, 'refund', id);
   await announceRefund(tx, cancelled, 'refund.cancelled', row.status);
   return { row: cancelled, replayed: false };
 }
 
-/** What is cancelled already; null where there is something to call back. */
+/** What is cancelled already; null where there is something to cancel. */
 export async function cancelledBefore(db: Queryable, merchantId: string, id: string): Promise<Changed | null> {
   const row = await readRefund(db, merchantId, id);
   return row?.status === 'cancelled' ? { row, replayed: true } : null;

@@ -15,7 +15,7 @@ export async function hold(tx: EntityManager, row: RefundRow): Promise<void> {
 }
 
 /** J7; or the deposits are unallocated as they were before. Their payment looks whether the chain still has them. */
-export async function giveBack(tx: EntityManager, row: RefundRow): Promise<void> {
+export async function releaseRefund(tx: EntityManager, row: RefundRow): Promise<void> {
   if (row.source === 'balance') {
     await ensureEnd(tx, releaseJournal(holdOf(row)));
     return returnGas(tx, [holdOf(row)]);

@@ -8,7 +8,7 @@ import type { RefundRow } from '../../domain/refunds/refund';
 import { refundKey } from '../../domain/ledger/ledger';
 import { revertFeeKey } from '../../domain/ledger/network-fees';
 
-/** Reverses the end of a refund. False where what was given back is spent, or in other hands. */
+/** Reverses the end of a refund. False where what was returned is spent, or in other hands. */
 
 async function reverseRefundEnd(tx: EntityManager, row: RefundRow): Promise<boolean> {
   if (row.source === 'balance') return reverseEnd(tx, holdOf(row));

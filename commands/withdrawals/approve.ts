@@ -12,7 +12,7 @@ import {
 } from '../../db/withdrawals/withdrawals';
 import { DomainError } from '../../domain/errors';
 
-/** Lets go what somebody else has asked for. Of one that is let go already the same again, `replayed`.
+/** Approves what somebody else has asked for. Of one that is approved already the same again, `replayed`.
  *  Throws WITHDRAWAL_NOT_FOUND, WITHDRAWAL_STATE, SECOND_PERSON, APPROVER_TOO_NEW, ADDRESS_NOT_WHITELISTED. */
 
 export async function approveWithdrawal(
@@ -37,7 +37,7 @@ export async function approveWithdrawal(
   return { row: { ...approved, confirmations: 0 }, replayed: false };
 }
 
-/** What this person has let go already; null where there is something to decide. A repeat needs no second factor. */
+/** What this person has approved already; null where there is something to decide. A repeat needs no second factor. */
 export async function approvedBefore(
   db: Queryable,
   merchantId: string,

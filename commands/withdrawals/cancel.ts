@@ -1,5 +1,5 @@
 import type { EntityManager } from 'typeorm';
-import { giveBack } from '../../commands/withdrawals/fail';
+import { releaseWithdrawal } from '../../commands/withdrawals/fail';
 import type { Queryable } from '../../db/query';
 import { byClock } from '../../db/records';
 import { hasSignedAndLost } from '../../db/recovery/lost';
@@ -29,12 +29,12 @@ export async function cancelWithdrawal(
   if (isSigned || !from.includes(row.status)) throw new DomainError('WITHDRAWAL_STATE');
   const cancelled = await moveWithdrawal(tx, row, 'cancelled', { completed_at: byClock });
   await dropIntents(tx, { kind: 'withdrawal', id });
-  await giveBack(tx, row);
+  await releaseWithdrawal(tx, row);
   await announceWithdrawal(tx, cancelled, 'withdrawal.cancelled', row.status);
   return { row: { ...cancelled, confirmations: 0 }, replayed: false };
 }
 
-/** What is cancelled already; null where there is something to call back. */
+/** What is cancelled already; null where there is something to cancel. */
 export async function cancelledBefore(db: Queryable, merchantId: string, id: string): Promise<Changed | null> {
   const row = await readWithdrawal(db, merchantId, id);
   return row?.status === 'cancelled' ? { row, replayed: true } : null;

@@ -13,7 +13,7 @@ async function release(tx: EntityManager, row: WithdrawalRow): Promise<void> {
 }
 
 /** J7, and it no longer counts against the day's limit. */
-export async function giveBack(tx: EntityManager, row: WithdrawalRow): Promise<void> {
+export async function releaseWithdrawal(tx: EntityManager, row: WithdrawalRow): Promise<void> {
   await release(tx, row);
   await releaseAdmission(tx, 'withdrawal', row.id);
 }
@@ -32,7 +32,7 @@ export async function failWithdrawal(
     ...(txId === null ? {} : { tx_id: txId }),
   });
   await dropIntents(tx, { kind: 'withdrawal', id: row.id });
-  if (txId === null) await giveBack(tx, row);
+  if (txId === null) await releaseWithdrawal(tx, row);
   else await release(tx, row);
   await announceWithdrawal(tx, failed, 'withdrawal.failed', row.status);
 }

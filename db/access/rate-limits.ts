@@ -33,7 +33,7 @@ export class RateLimits {
   }
 
   /** Takes back one request that was counted. */
-  async giveBack(bucket: string, caller: string, limit: Limit): Promise<void> {
+  async uncount(bucket: string, caller: string, limit: Limit): Promise<void> {
     await this.limiter(bucket, limit).reward(caller);
   }
 

@@ -1,4 +1,4 @@
--- Refuses what the API and the operators' shell may not book: they hold and give back what a row of the request asks
+-- Refuses what the API and the operators' shell may not book: they reserve and release what a row of the request asks
 -- for, start conversions at a rate that was published, and book what two operators have confirmed. CP014: anything
 -- else. Called by post_journal when one of their roles is connected.
 CREATE OR REPLACE FUNCTION check_request_journal(p_key text, p_postings jsonb) RETURNS void LANGUAGE plpgsql

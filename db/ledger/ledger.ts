@@ -142,7 +142,7 @@ export async function ensureEnds(tx: EntityManager, ends: readonly Journal[]): P
   for (const end of ends) await ensureEnd(tx, end);
 }
 
-/** Gives back what was charged for the gas of recipients, where it was: nothing has reached them. */
+/** Returns what was charged for the gas of recipients, where it was: nothing has reached them. */
 export async function returnGas(tx: EntityManager, holds: ReadonlyArray<Pick<Hold, 'kind' | 'id'>>): Promise<void> {
   const charged = await tx.query<Array<{ key: string }>>('SELECT key FROM journal WHERE key = ANY($1) ORDER BY key', [
     holds.map(gasFeeKey),
@@ -150,7 +150,7 @@ export async function returnGas(tx: EntityManager, holds: ReadonlyArray<Pick<Hol
   for (const { key } of charged) await reverse(tx, key);
 }
 
-/** Takes back whichever end of a hold is in force: it is held again. False where what had been given back has been
+/** Takes back whichever end of a hold is in force: it is held again. False where what had been returned has been
  *  spent since; then nothing changes, and operators are told. */
 export async function reverseEnd(tx: EntityManager, hold: Pick<Hold, 'kind' | 'id'>): Promise<boolean> {
   const key = `${holdKey(hold)}/end`;
@@ -168,7 +168,7 @@ export async function reverseEnd(tx: EntityManager, hold: Pick<Hold, 'kind' | 'i
   }
 }
 
-/** What was given back after a reverted transaction may arrive after all, and can no longer be held. */
+/** What was returned after a reverted transaction may arrive after all, and can no longer be held. */
 export const noteHoldGone = (tx: EntityManager, hold: Pick<Hold, 'kind' | 'id'>): Promise<unknown> =>
   openIncident(tx, {
     kind: 'hold-gone',

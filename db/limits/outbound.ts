@@ -98,7 +98,7 @@ export const lockLimits = (tx: EntityManager, ...merchantIds: readonly string[])
 export type AdmissionKey = Readonly<{ kind: AdmittedKind; ref: string }>;
 export type AdmissionRow = AdmissionKey & Readonly<{ merchant_id: string; usd: string; is_signed: boolean }>;
 
-/** Those of these that were admitted and not given back. */
+/** Those of these that were admitted and not returned. */
 export const admissionsOf = (tx: EntityManager, keys: readonly AdmissionKey[]): Promise<AdmissionRow[]> =>
   tx.query<AdmissionRow[]>(
     `SELECT kind, ref, merchant_id, usd::text, signed_at IS NOT NULL AS is_signed FROM egress_admission

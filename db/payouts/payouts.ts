@@ -54,7 +54,7 @@ export async function countLines(db: Queryable, batchId: string): Promise<LineCo
 }
 
 /** The batch, locked until the transaction ends; null where there is none. Whoever changes a line holds this lock:
- *  signing and calling back exclude each other. Lock order: batch, intent, wallet. */
+ *  signing and cancelling exclude each other. Lock order: batch, intent, wallet. */
 export const lockBatch = async (tx: EntityManager, id: string): Promise<BatchRow | null> =>
   (await lockBatches(tx, [id]))[0] ?? null;
 

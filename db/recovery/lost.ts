@@ -149,7 +149,7 @@ export const newestLost = (db: Queryable, limit: number): Promise<LostRow[]> =>
 const isOfOwner = `i.owner_kind = 'lost' AND i.lost_owner_kind = $1 AND i.lost_owner_id = $2 AND i.status <> 'dead'`;
 
 /** Whether an owner has something signed which a recovery has lost and it has not taken over: what may have left is
- *  neither given back nor signed again. */
+ *  neither returned nor signed again. */
 export async function hasSignedAndLost(db: Queryable, { kind, id }: IntentOwner): Promise<boolean> {
   const rows = await db.query<unknown[]>(`SELECT FROM intent i WHERE ${isOfOwner} LIMIT 1`, [kind, id]);
   return rows.length > 0;

@@ -259,7 +259,7 @@ export type MayOf<Name extends RouteName> = (typeof access)[Name]['may'];
 export const couldCall = (user: Holder, scope: Scope): boolean =>
   Object.values<Access>(access).every(({ may }) => typeof may !== 'object' || may.key !== scope || mayCall(user, may));
 
-/** The routes by which a second person lets go what somebody else has asked for, and what each lets go. */
+/** The routes by which a second person approves what somebody else has asked for, and what each approves. */
 const approvalRoutes = {
   approveRefund: 'refunds',
   approveWithdrawal: 'withdrawals',

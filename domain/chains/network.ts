@@ -156,7 +156,7 @@ export type Asset = Readonly<{
   addressRegex: string;
   /** Worth about one unit of fiat money. */
   stable: boolean;
-  /** How much the signer lets go in 24 hours to destinations that it does not know yet, where nothing else is set.
+  /** How much the signer releases in 24 hours to destinations that it does not know yet, where nothing else is set.
    *  Decimal string. */
   newDestinationCap: string;
   /** Up to how much on our own wallets that nobody claims is booked by itself, where nothing else is set. Decimal

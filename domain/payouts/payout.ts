@@ -198,7 +198,7 @@ export type BatchRow = {
   needs_second_person: boolean;
   approved_by: string | null;
   approved_by_id: string | null;
-  /** null: a second person must let it go. */
+  /** null: a second person must approve it. */
   approved_at: Date | null;
   /** Everything that will be sent has been. */
   sent_at: Date | null;

@@ -23,7 +23,7 @@ type RefundType = 'full' | 'partial' | 'overpaid' | 'underpaid';
 export type RefundEventType = `refund.${'created' | 'claimed' | 'broadcast' | 'completed' | 'failed' | 'cancelled'}`;
 export type RefundFeeBearer = 'merchant' | 'payer';
 
-/** Nothing is signed before `processing`: until then it can be called back. */
+/** Nothing is signed before `processing`: until then it can be cancelled. */
 export const cancellable: readonly RefundStatus[] = ['awaiting_address', 'awaiting_approval', 'pending'];
 
 export type RefundRow = {
@@ -62,7 +62,7 @@ export type RefundRow = {
   created_by: string | null;
   /** The person who counts as the one who asked: that user, or the maker of the key; null while nobody is known. */
   asked_by: string | null;
-  /** Above a limit: let go by somebody else than `asked_by`. */
+  /** Above a limit: approved by somebody else than `asked_by`. */
   needs_second_person: boolean;
   approved_by: string | null;
   approved_at: Date | null;
@@ -74,7 +74,7 @@ export type RefundRow = {
 /** As it is shown: with what keeps it from being signed. */
 export type ShownRefund = RefundRow & { waits_for?: WaitCause | null };
 
-/** Where a refund goes on once its address is known: one that somebody has let go is sent, the others wait for a
+/** Where a refund goes on once its address is known: one that somebody has approved is sent, the others wait for a
  *  user. */
 export const afterAddress = (row: Pick<RefundRow, 'approved_at'>): 'pending' | 'awaiting_approval' =>
   row.approved_at ? 'pending' : 'awaiting_approval';

@@ -1,6 +1,6 @@
 import { assetOf, type Currency } from '../chains/assets';
 
-/** How much the signer lets go to destinations that it does not know yet, whatever the rows of the database say. */
+/** How much the signer releases to destinations that it does not know yet, whatever the rows of the database say. */
 export type NewDestinationRules = Readonly<{
   /** A destination is new for this long after the signer first saw it; 0: none is. */
   coolingOffHours: number;

@@ -19,7 +19,7 @@ export type WithdrawalEventType =
 /** Where the network fee comes from: out of the amount, or on top of it. */
 export type FeeMode = 'deduct' | 'add';
 
-/** Nothing is signed before `processing`: until then it can be called back. */
+/** Nothing is signed before `processing`: until then it can be cancelled. */
 export const cancellable: readonly WithdrawalStatus[] = ['pending', 'awaiting_approval'];
 
 export type WithdrawalRow = {

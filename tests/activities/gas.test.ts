@@ -452,7 +452,7 @@ describe('A4: the charge follows the estimate', () => {
     }
   });
 
-  it('is refused where the balance cannot pay it, and given back where nothing is sent', async () => {
+  it('is refused where the balance cannot pay it, and returned where nothing is sent', async () => {
     const [before, held] = [await balance('available'), await balance('reserved')];
     const taken = await asked('ETH', '0.5', await stranger(storing));
     await withdrawals.nextWithdrawalIntent(taken);
@@ -590,7 +590,7 @@ describe('A3: a batch of tokens that was reverted', () => {
     expect(await rpc<string>('eth_getCode', [addressOf('deposit', invoices), 'latest'])).toMatch(/^0xef0100/);
 
     for (const id of all) {
-      // Settling sees that the batch has let it go.
+      // Settling sees that the batch has dropped it.
       await paymentsAt({ db, config, codecs }).runPayment(id);
       const kinds: string[] = [];
       for (;;) {

@@ -151,7 +151,7 @@ describe('A10: the cap for new destinations', () => {
     expect(await nextNonce()).toBe(2);
   });
 
-  it('of nothing lets nothing go before the cooling-off is over', async () => {
+  it('of nothing releases nothing before the cooling-off is over', async () => {
     signer = signerWith('0');
     const first = await planned('0.001');
     expect(await signer.signOnce(first)).toMatchObject({ state: 'waiting' });

@@ -374,7 +374,7 @@ it('keeps no more under way than nodes hold', async () => {
   expect(await activities.payoutStep(id)).toBeNull();
 });
 
-it('gives back what is reverted, and pays the others', async () => {
+it('returns what is reverted, and pays the others', async () => {
   const id = await queued([
     ['ETH', '0.01'],
     ['ETH', '0.02', 1],
@@ -547,7 +547,7 @@ describe('a reorganisation takes back what was final', () => {
     expect([await statuses(id), await beyond('ETH')]).toEqual([['completed'], before]);
   });
 
-  it('what was given back and is spent cannot be held again: operators are told', async () => {
+  it('what was returned and is spent cannot be held again: operators are told', async () => {
     const { id, first } = await broadcast([['ETH', '0.01']]);
     await final(first, { success: false });
     const all = await available('ETH');
@@ -785,29 +785,26 @@ describe('an address is taken off the whitelist', () => {
   });
 });
 
-it.each(['BTC', 'USDT_ERC20'])(
-  '%s: a want of the treasury is over once it is met, or called back',
-  async (currency) => {
-    const open = async (id: string): Promise<number> => {
-      await db.transaction(resolveShortfalls);
-      const found = `SELECT FROM incident WHERE kind = 'treasury-low' AND subject_kind = 'payout-batch'
+it.each(['BTC', 'USDT_ERC20'])('%s: a want of the treasury is over once it is met, or cancelled', async (currency) => {
+  const open = async (id: string): Promise<number> => {
+    await db.transaction(resolveShortfalls);
+    const found = `SELECT FROM incident WHERE kind = 'treasury-low' AND subject_kind = 'payout-batch'
         AND subject_id = $1
                         AND resolved_at IS NULL`;
-      return (await db.query(found, [id])).length;
-    };
-    await db.query(`UPDATE deposit SET amount = 0 WHERE currency = $1`, [currency]);
-    const row = [currency, '30'] as const;
-    const [met, back] = [await queued([row]), await queued([row])];
-    for (const id of [met, back]) await activities.payoutStep(id);
-    expect([await open(met), await open(back)]).toEqual([1, 1]);
-    await db.transaction((tx) => cancelBatch(tx, merchantId, back));
-    expect([await open(met), await open(back)]).toEqual([1, 0]);
-    await holds(currency, '95');
-    await activities.payoutStep(met);
-    expect(await open(met)).toBe(0);
-    await db.transaction((tx) => cancelBatch(tx, merchantId, met));
-  },
-);
+    return (await db.query(found, [id])).length;
+  };
+  await db.query(`UPDATE deposit SET amount = 0 WHERE currency = $1`, [currency]);
+  const row = [currency, '30'] as const;
+  const [met, back] = [await queued([row]), await queued([row])];
+  for (const id of [met, back]) await activities.payoutStep(id);
+  expect([await open(met), await open(back)]).toEqual([1, 1]);
+  await db.transaction((tx) => cancelBatch(tx, merchantId, back));
+  expect([await open(met), await open(back)]).toEqual([1, 0]);
+  await holds(currency, '95');
+  await activities.payoutStep(met);
+  expect(await open(met)).toBe(0);
+  await db.transaction((tx) => cancelBatch(tx, merchantId, met));
+});
 
 it('waits where the treasury holds too little, and pays what it can', async () => {
   await db.query(`UPDATE deposit SET amount = 0 WHERE currency = 'USDT_ERC20'`);
@@ -1035,7 +1032,7 @@ describe('a database that was restored from an old backup', () => {
   });
 });
 
-it('200 times called back while it is being signed: each payment has one of the two ends', async () => {
+it('200 times cancelled while it is being signed: each payment has one of the two ends', async () => {
   const ends = { refunded: 0, processing: 0 };
   const lane = async (first: number): Promise<void> => {
     for (let n = first; n < 200; n += 4) {

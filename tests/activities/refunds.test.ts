@@ -15,7 +15,7 @@ import { anApprover } from '../approver';
 import { bookEnd } from '../book-end';
 import { estimating, nodes } from './nodes';
 
-/** What the signer signs of a refund: what its row says, once somebody has let it go, and nothing else. */
+/** What the signer signs of a refund: what its row says, once somebody has approved it, and nothing else. */
 
 const away = codecs.ethereum.derive(strangers, 0);
 const elsewhere = codecs.ethereum.derive(strangers, 1);
@@ -291,7 +291,7 @@ it("signs nothing from a payer's deposit address", async () => {
   await expect(signer.signOnce(intentId)).rejects.toMatchObject({ code: 'INTENT_MISMATCH' });
 });
 
-it('signs nothing that was called back, and frees its plan', async () => {
+it('signs nothing that was cancelled, and frees its plan', async () => {
   const { id, intentId } = await planned();
   await db.transaction((tx) => cancelRefund(tx, merchantId, id));
   expect(await signer.signOnce(intentId)).toEqual({ state: 'dropped' });
@@ -301,7 +301,7 @@ it('signs nothing that was called back, and frees its plan', async () => {
   );
 });
 
-it('calling back and signing exclude each other', async () => {
+it('cancelling and signing exclude each other', async () => {
   for (let round = 0; round < 10; round += 1) {
     const { id, intentId } = await planned('0.001');
     const [signed, cancelled] = await Promise.allSettled([

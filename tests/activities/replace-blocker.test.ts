@@ -168,7 +168,7 @@ describe('A2: what blocks a wallet', () => {
     expect(newest.is_replacement).toBe(false);
   });
 
-  it('is replaced by a transfer to itself: the payment fails, and is given back once that is final', async () => {
+  it('is replaced by a transfer to itself: the payment fails, and is returned once that is final', async () => {
     const before = await balance('available');
     const { first, second, last } = await blocked();
     const held = await balance('reserved');

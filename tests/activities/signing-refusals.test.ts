@@ -87,7 +87,7 @@ const tableOf: Readonly<Record<KindName, string>> = {
   'payout line': 'payout_batch',
 };
 const statusTable = { ...tableOf, 'payout line': 'payout_leg' };
-/** What says that two people must let it go, and who did. */
+/** What says that two people must approve it, and who did. */
 const needsTwo = {
   withdrawal: 'needs_approval = true, approved_by = approver',
   refund: `needs_second_person = true, asked_by = repeat('0', 24), approved_by = approver`,
@@ -205,7 +205,7 @@ const cases: readonly Case[] = [
     answer: { state: 'stored' },
   },
   {
-    name: 'a row that is called back',
+    name: 'a row that is cancelled',
     row: (kind) =>
       `UPDATE ${statusTable[kind]} SET status = 'cancelled' WHERE ${kind === 'payout line' ? 'batch_id' : 'id'} = $1`,
     answer: refused('is cancelled'),
@@ -236,7 +236,7 @@ const cases: readonly Case[] = [
     answer: refused('Nobody has admitted'),
   },
   {
-    name: 'an admission that was given back',
+    name: 'an admission that was returned',
     row: (kind) => `UPDATE egress_admission SET released_at = now() WHERE kind = '${admissionOf[kind]}' AND ref = $1`,
     answer: refused('Nobody has admitted'),
   },

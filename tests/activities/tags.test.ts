@@ -247,7 +247,7 @@ describe('an address that many share', () => {
     ]);
   });
 
-  it('gives back what is held of one merchant, and nothing of another', async () => {
+  it('returns what is held of one merchant, and nothing of another', async () => {
     const [mine, theirs] = [await paid(shop), await paid(other)];
     const hold = async ({ paymentId }: Made, of: typeof shop): Promise<void> => {
       expect((await runner().runPayment(paymentId)).status).toBe('CONFIRMED');

@@ -298,7 +298,7 @@ it('an address taken off the list is not paid: the money is back', async () => {
   expect(await reserved()).toBe(before);
 });
 
-it('calling back and signing exclude each other, two hundred times', async () => {
+it('cancelling and signing exclude each other, two hundred times', async () => {
   const before = parseFloat(await reserved());
   let signedCount = 0;
   for (let round = 0; round < 200; round += 1) {
@@ -416,7 +416,7 @@ describe('a stop and a signature at once', () => {
   });
 });
 
-it('above a sum it is sent once a second person has let it go', async () => {
+it('above a sum it is sent once a second person has approved it', async () => {
   await setLimits(db, merchantId, { dailyUsd: null, hourlyCount: null, approvalUsd: '10' }, 'test', 0);
   const { id } = await opened('0.01', true);
   expect(await activities.nextWithdrawalIntent(id)).toBeNull();

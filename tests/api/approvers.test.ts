@@ -200,16 +200,16 @@ describe('A7: a newcomer', () => {
     expect(await mailTo(h, ann.email)).toContain(carl.email);
   });
 
-  it('does not let a batch go by a row that says one person did both', async () => {
+  it('does not release a batch by a row that says one person did both', async () => {
     await holdsSince(bob, 25);
     const { body } = await kinds['mass-payouts'].ask(ann, '0.1');
-    const letGo = (by: string | null) =>
+    const approveAs = (by: string | null) =>
       h.db.query(
         `UPDATE payout_batch SET status = 'queued', approved_at = now(), approved_by_id = $2,
                 state_version = state_version + 1 WHERE id = $1`,
         [body.data._id, by],
       );
-    await expect(letGo(await idOf(ann))).rejects.toThrow('payout_batch_second_person');
-    await expect(letGo(null)).rejects.toThrow('payout_batch_second_person');
+    await expect(approveAs(await idOf(ann))).rejects.toThrow('payout_batch_second_person');
+    await expect(approveAs(null)).rejects.toThrow('payout_batch_second_person');
   });
 });

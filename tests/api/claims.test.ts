@@ -91,7 +91,7 @@ it('a refund without an address holds its money and has a link, for the payer to
   expect((await claim(token, { address: address() })).status).toBe(409);
 });
 
-it('one that a user has let go is sent as soon as its address is known', async () => {
+it('one that a user has approved is sent as soon as its address is known', async () => {
   const ann = await Person.admin(h);
   const me = await ann.get('/api/v1/auth/me');
   await ann.post('/api/v1/merchant-wallets', { currency: 'ETH', totpCode: await ann.code() });
@@ -105,7 +105,7 @@ it('one that a user has let go is sent as soon as its address is known', async (
   const opened = await ann.post(`/api/v1/payments/${payment.id}/refunds`, { type: 'full', totpCode: await ann.code() });
   expect(opened.body.data).toMatchObject({ status: 'awaiting_address', address: null });
   const id = opened.body.data._id as string;
-  // A key that may read must not learn where to send what a user has let go.
+  // A key that may read must not learn where to send what a user has approved.
   expect((await h.call('GET', `/api/v1/refunds/${id}`, { key })).body.data.claimUrl).toBeNull();
   expect((await ann.get(`/api/v1/refunds/${id}`)).body.data.claimUrl).toBe(opened.body.data.claimUrl);
   const viewer = await Person.member(ann, ['payments:view']);
@@ -155,7 +155,7 @@ describe('a link', () => {
     }
   });
 
-  it('ends with its refund, and gives back what was held', async () => {
+  it('ends with its refund, and returns what was held', async () => {
     const { shop, id, token } = await unaddressed();
     await h.call('POST', `/api/v1/refunds/${id}/cancel`, { key: shop.key });
     expect((await h.call('GET', `/refund-claims/${token}`)).body.status).toBe('cancelled');

@@ -7,8 +7,8 @@ import { startHarness, type Answer, type Harness } from './harness';
 import { mailTo, Person } from './person';
 import { adjustment } from '../../domain/ledger/entry';
 
-/** What every act that lets money go, or says whereto, has in common: its factor, its refusals, and an API that dies on
- *  the way. */
+/** What every act that releases money, or says whereto, has in common: its factor, its refusals, and an API that dies
+ *  on the way. */
 
 let h: Harness;
 let ann: Person;
@@ -201,7 +201,7 @@ describe.each(['withdrawals', 'mass-payouts'] as const)('of %s', (kind) => {
   };
   const missing = kind === 'withdrawals' ? 'WITHDRAWAL_NOT_FOUND' : 'BATCH_NOT_FOUND';
 
-  it('one that waits is let go by somebody else, from a listed place, once', async () => {
+  it('one that waits is approved by somebody else, from a listed place, once', async () => {
     const id = await waiting(kind);
     const factor = async (who: Person) => ({ totpCode: await who.code() });
     expect(codeOf(await ann.post(`${path}/${id}/approve`, await factor(ann)))).toEqual([403, 'SECOND_PERSON_REQUIRED']);
@@ -240,7 +240,7 @@ describe.each(['withdrawals', 'mass-payouts'] as const)('of %s', (kind) => {
     expect((await ann.post(path, { ...asked, totpCode })).status).toBe(201);
   });
 
-  it('what is signed, or has ended, is no longer called back', async () => {
+  it('what is signed, or has ended, is no longer cancelled', async () => {
     const made = (await ann.post(path, { ...(await body()), totpCode: await ann.code() })).body.data;
     if (kind === 'withdrawals')
       await h.db.query(`UPDATE withdrawal SET status = 'processing', state_version = state_version + 1 WHERE id = $1`, [

@@ -8,7 +8,7 @@ import { atOnce, startHarness, type Answer, type Harness, type Shop } from './ha
 import { Person } from './person';
 import { failedPayment, settledPayment } from './refundable';
 
-/** What a merchant may ask to be refunded, who lets it go, and every refusal. Nothing is sent here: there is no
+/** What a merchant may ask to be refunded, who approves it, and every refusal. Nothing is sent here: there is no
  *  Temporal. */
 
 let h: Harness;
@@ -130,7 +130,7 @@ it('refunds a fiat amount at the rate named, and what came beyond the price', as
   ]);
 });
 
-it('gives back of an excess no more than it is', async () => {
+it('refunds of an excess no more than it is', async () => {
   const shop = await h.shop();
   const over = await settled(shop, { paid: '0.02', credit: '1' });
   const ask = async (id: string, body: object) => codeOf(await refund(shop, id, { ...body, address: address() }));
@@ -432,7 +432,7 @@ describe('a user', () => {
     expect((await ann.post(path, { ...part, totpCode })).status).toBe(201);
   });
 
-  it('lets money go from a listed place only, asked before the factor, which serves again', async () => {
+  it('approves money from a listed place only, asked before the factor, which serves again', async () => {
     const bob = await Person.admin(h);
     const his = await shopOf(bob);
     const payment = await settled(his, { credit: '1' });
@@ -458,7 +458,7 @@ describe('a user', () => {
     expect((await bob.post(`/api/v1/refunds/${asked}/cancel`)).status).toBe(200);
   });
 
-  it('lets go, or refuses, what a key has asked for', async () => {
+  it('approves, or refuses, what a key has asked for', async () => {
     const payment = await settled(shop, { credit: '1' });
     const ask = async () => (await refund(shop, payment.id, part)).body.data._id as string;
     const { reserved } = await balanceOf(shop);
@@ -482,7 +482,7 @@ describe('a user', () => {
     expect((await balanceOf(shop)).reserved).toBe(add(reserved, '0.001042'));
   });
 
-  it('cannot call back what is signed', async () => {
+  it('cannot cancel what is signed', async () => {
     const payment = await settled(shop, { credit: '1' });
     const { _id } = (await refund(shop, payment.id, part)).body.data;
     for (const status of ['processing', 'broadcast']) {
@@ -518,14 +518,14 @@ describe('above the sum that takes two people', () => {
   const outcome = (answer: Answer): string => answer.body.data?.status ?? `${codeOf(answer).join(' ')}`;
   const refused = '403 SECOND_PERSON_REQUIRED';
 
-  it('a key asks for the user who made it: another one lets it go', async () => {
+  it('a key asks for the user who made it: another one approves it', async () => {
     const id = await asked();
     expect(outcome(await approve(ann, id))).toBe(refused);
     expect(outcome(await approve(bob, id))).toBe('pending');
     expect(outcome(await approve(ann, id))).toBe('pending'); // done already
   });
 
-  it('a user who asks in a session does not let it go either', async () => {
+  it('a user who asks in a session does not approve it either', async () => {
     const { id: paymentId } = await payment();
     const made = await ann.post(`/api/v1/payments/${paymentId}/refunds`, { ...part, totpCode: await ann.code() });
     expect(made.body.data.status).toBe('awaiting_approval');
@@ -533,7 +533,7 @@ describe('above the sum that takes two people', () => {
     expect(outcome(await approve(bob, made.body.data._id))).toBe('pending');
   });
 
-  it('two users let go what a key of an unknown maker has asked for', async () => {
+  it('two users approve what a key of an unknown maker has asked for', async () => {
     await h.db.query('UPDATE api_key SET created_by = NULL WHERE merchant_id = $1', [shop.id]);
     h.api.deps.keys.forget();
     const id = await asked();
@@ -559,7 +559,7 @@ describe('above the sum that takes two people', () => {
     h.api.deps.keys.forget();
   });
 
-  it('two users let go what a policy has opened', async () => {
+  it('two users approve what a policy has opened', async () => {
     const id = await failedPayment(h, shop, [['ETH', '0.05']]);
     const [row] = await h.db.query('SELECT * FROM payment WHERE id = $1', [id]);
     const deps = { codecs: h.api.deps.codecs, rateMaxAgeSeconds: 3600 };
@@ -582,15 +582,15 @@ describe('above the sum that takes two people', () => {
     await setLimits(h.db, shop.id, { dailyUsd: null, hourlyCount: null, approvalUsd: null }, 'test', 0);
     expect(outcome(await approve(ann, id))).toBe(refused);
     await setLimits(h.db, shop.id, { dailyUsd: null, hourlyCount: null, approvalUsd: '100' }, 'test', 0);
-    const letGo = (by: string) =>
+    const approveAs = (by: string) =>
       h.db.query(
         `UPDATE refund SET status = 'pending', state_version = state_version + 1, approved_at = now(),
            approved_by = ${by}
           WHERE id = $1`,
         [id],
       );
-    await expect(letGo('asked_by')).rejects.toThrow('refund_second_person');
-    await expect(letGo('NULL')).rejects.toThrow('refund_second_person');
+    await expect(approveAs('asked_by')).rejects.toThrow('refund_second_person');
+    await expect(approveAs('NULL')).rejects.toThrow('refund_second_person');
   });
 
   it('answers about a key say who made it', async () => {

@@ -89,18 +89,18 @@ export async function payouts(): Promise<void> {
       unit: '×',
       detail: `p50 ${p50.toFixed(0)} ms, p99 ${p99.toFixed(0)} ms`,
     });
-    for (const isCalledBack of [false, true]) {
+    for (const isCancelled of [false, true]) {
       const rows = await shop.rows(Array.from({ length: count }, (_, n) => currencies[n % currencies.length]!));
       const before = await shop.balances();
       const id = await shop.queue(rows);
-      if (isCalledBack) {
+      if (isCancelled) {
         const sent = `SELECT FROM payout_leg WHERE batch_id = $1 AND status IN ('broadcast', 'completed') LIMIT 1`;
         await world.until('some are sent', async () => (await world.db.query(sent, [id])).length > 0, 120_000);
         await shop.ann.post(`${path}/${id}/cancel`);
       }
       const batch = await shop.ends(id);
       const paid = batch.legs.filter((line) => line.status === 'completed').length;
-      const what = isCalledBack ? `called back in the middle, ${paid} paid` : batch.status;
+      const what = isCancelled ? `cancelled in the middle, ${paid} paid` : batch.status;
       reportWrong(`${count} rows of three currencies, ${what}`, await shop.wrong(batch, before));
     }
     const audit = await world.audit();

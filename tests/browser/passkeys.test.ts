@@ -226,7 +226,7 @@ withBrowser('passkeys', () => {
     expect(await keysOf(ann.who)).toBe(keys + 2);
   });
 
-  it('let money go', async () => {
+  it('approve money', async () => {
     const { merchantId } = (await ann.who.call('GET', '/api/v1/auth/me')).body;
     await world.db.query(
       `SELECT post_journal('test/passkey', '{"type":"adjustment","sourceType":"adjustment"}',

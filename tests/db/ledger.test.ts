@@ -340,7 +340,7 @@ describe('reverse and ensure', () => {
     const merchantId = await newMerchant();
     const hold = { kind: 'withdrawal', id: newId(), merchantId, currency: 'BTC', gross: '1' } as const;
     const arrived = captureJournal({ ...hold, net: '0.9', native: 'BTC', chainFee: '0.01', gasFrom: 'A:treasury' });
-    const givenBack = releaseJournal(hold);
+    const released = releaseJournal(hold);
     await inTx(async (tx) => {
       await post(tx, deposited(merchantId));
       await post(tx, settled(merchantId, '1'));
@@ -350,9 +350,9 @@ describe('reverse and ensure', () => {
       (await balances(db, merchantId)).flatMap((row) => (row.amount === '0' ? [] : [row.kind])).join();
     const end = (journal: Journal) => inTx((tx) => ensureEnd(tx, journal));
     for (const [one, other, after] of [
-      [arrived, givenBack, ''],
-      [givenBack, arrived, 'available'],
-      [arrived, givenBack, ''],
+      [arrived, released, ''],
+      [released, arrived, 'available'],
+      [arrived, released, ''],
     ] as const) {
       await end(one);
       await end(one);

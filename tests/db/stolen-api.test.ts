@@ -103,7 +103,7 @@ describe('A10: a thief with the database role of the API', () => {
     expect(rows).toEqual([{ amount: '10.000000000000000000' }]);
   });
 
-  it('gives back what was charged for the gas of a recipient with the money, and not before', async () => {
+  it('returns what was charged for the gas of a recipient with the money, and not before', async () => {
     const account = `L:available:${shop}`;
     await unguarded(
       owner,

@@ -141,7 +141,7 @@ describe.each(['payments', 'chain', 'signer'] as const)(
       expect(await balances()).toEqual(before);
     });
 
-    it('gives back no money of a withdrawal that is signed, whatever its row says', async () => {
+    it('returns no money of a withdrawal that is signed, whatever its row says', async () => {
       await unguarded(owner, `UPDATE withdrawal SET status = 'failed' WHERE id = $1`, [withdrawal]);
       await expect(post(`hold/withdrawal/${withdrawal}/end`, [[reserved, available, '2.5']])).rejects.toMatchObject(
         refused,
@@ -225,7 +225,7 @@ describe('A10: the payments worker', () => {
     await settle('0.9');
   });
 
-  it('gives back what a reverted transaction has not moved', async () => {
+  it('returns what a reverted transaction has not moved', async () => {
     await unguarded(owner, `UPDATE withdrawal SET status = 'failed' WHERE id = $1`, [withdrawal]);
     await unguarded(owner, `UPDATE attempt SET status = 'final', success = false WHERE tx_id = '0xt' || $1`, [
       withdrawal,

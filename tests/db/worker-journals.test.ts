@@ -110,7 +110,7 @@ describe('A10: what workers book', () => {
 });
 
 describe('A10: a line of a payout that shares its transaction', () => {
-  it('stays with it once that is signed: it is given back no money that may arrive', async () => {
+  it('stays with it once that is signed: no money that may arrive is returned', async () => {
     const thief = workers.payments!;
     await expect(
       thief.query(`UPDATE payout_leg SET intent_id = NULL, status = 'failed', state_version = 2 WHERE id = $1`, [

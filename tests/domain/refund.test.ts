@@ -90,7 +90,7 @@ describe('amountOf', () => {
     [{ type: 'partial' as const }, null],
   ])('%j is %s', (ask, amount) => expect(amountOf(ask, payment)).toBe(amount));
 
-  it('never gives back more than is left without being asked for an amount', () => {
+  it('never refunds more than is left without being asked for an amount', () => {
     const rate = fc.integer({ min: 1, max: 10 ** 9 }).map((n) => String(n / 1000));
     run(
       fc.property(rate, rate, fc.bigInt(0n, 10n ** 20n), fc.bigInt(0n, 10n ** 20n), (paidRate, currentRate, a, b) => {

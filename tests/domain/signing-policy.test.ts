@@ -7,7 +7,7 @@ import { register, tagChain } from '../chain/registering';
 
 /** The signer's one policy: a row for each rule. */
 
-/** What the row of a mass payout says, let go by nobody else than who asked for it. */
+/** What the row of a mass payout says, approved by nobody else than who asked for it. */
 const row: RowFacts = {
   name: 'Payout batch',
   state: 'due',
@@ -167,11 +167,11 @@ it.each<Case>([
   ['taken off the whitelist', payout, { unlisted: ['line-1'] }, expect.objectContaining({ unlisted: ['line-1'] })],
   ['on its way already', payout, rowWith({ state: 'other', says: 'it is processing' }), wrong('is processing')],
   ['not approved', payout, rowWith({ approval: { ...row.approval!, isGiven: false } }), wrong('not approved')],
-  ['let go by a second person', payout, twoPeople('ann', 'bob'), sign],
-  ['let go by who asked', payout, twoPeople('ann', 'ann'), wrong('second person')],
-  ['let go by nobody', payout, twoPeople('ann', null), wrong('second person')],
+  ['approved by a second person', payout, twoPeople('ann', 'bob'), sign],
+  ['approved by who asked', payout, twoPeople('ann', 'ann'), wrong('second person')],
+  ['approved by nobody', payout, twoPeople('ann', null), wrong('second person')],
   ['asked for by nobody', payout, twoPeople(null, 'bob'), wrong('second person')],
-  ['nobody has to let it go', payout, rowWith({ approval: null }), sign],
+  ['nobody has to approve it', payout, rowWith({ approval: null }), sign],
   ['nothing wants it', payout, { fault: 'nothing wants it' }, wrong('nothing wants it')],
   ['nothing wants it, signed before', payout, { fault: 'nothing wants it', isSigned: true }, wrong('nothing wants')],
   ['signed before a recovery', payout, { isLost: true }, waits('before the recovery')],

@@ -161,7 +161,7 @@ describe('an external conversion', () => {
     expect(next.incident).toBe(incident);
   });
 
-  it('never gives back what may still leave, nor credits more than has come, nor less than all that it needs', () => {
+  it('never returns what may still leave, nor credits more than has come, nor less than all that it needs', () => {
     const fundings: SwapFunding[] = ['none', 'planned', 'signed', 'sent', 'lost'];
     const orders: Array<SwapFacts['order']> = [
       null,

@@ -157,7 +157,7 @@ it('thirty payments in three currencies arrive exactly, and so says the ledger',
   expect(events).toBeLessThan(500);
 }, 400_000);
 
-it('called back in the middle: each payment has one of the two ends', async () => {
+it('cancelled in the middle: each payment has one of the two ends', async () => {
   let before = await balances();
   let id = '';
   let back: { refundedLegs: number; sentLegs: number } | undefined;
@@ -172,7 +172,7 @@ it('called back in the middle: each payment has one of the two ends', async () =
     );
     if (!back?.refundedLegs) await ends(id);
   }
-  if (!back) throw new Error('Each was signed whole before it could be called back');
+  if (!back) throw new Error('Each was signed whole before it could be cancelled');
   expect(back.refundedLegs + back.sentLegs).toBe(30);
   expect(back.refundedLegs).toBeGreaterThan(0);
   const done = await ends(id);

@@ -42,7 +42,7 @@ async function settled(currency: string, amount = 40): Promise<Answer['body']> {
 const ask = (paymentId: string, body: object, headers: Record<string, string> = {}): Promise<Answer> =>
   world.call(shop, 'POST', `/api/v1/payments/${paymentId}/refunds`, body, headers);
 /** What the approving route does, without waiting for another authenticator code. */
-const letGo = (id: string) =>
+const approve = (id: string) =>
   patiently(() => world.db.transaction((tx) => approveRefund(tx, shop.id, id, anApprover())));
 /** Who is told to come back comes back, with the same key. */
 async function insist(paymentId: string, body: object, key = newId()): Promise<Answer> {
@@ -115,7 +115,7 @@ it('ETH: twice in part, and what is left', async () => {
   const third = ethAddress();
   const rest = await ask(payment._id, { type: 'full', address: third });
   expect(rest.body.data.amount).toBe(left);
-  await letGo(rest.body.data._id);
+  await approve(rest.body.data._id);
   await ends(rest.body.data._id);
   expect(await world.etherAt(third)).toBe(wei(left));
   expect(await world.payment(shop, payment._id)).toMatchObject({ refundStatus: 'full', refundedAmount: paid });
@@ -135,9 +135,9 @@ it('a hundred parts at once never exceed what came, and arrive once, whoever die
   expect(made).toHaveLength(Math.floor(payment.amountPaid / 0.001 + 1e-9));
   for (const answer of answers.filter((one) => one.status !== 201))
     expect([answer.status, answer.body.error.code]).toEqual([400, 'REFUND_EXCEEDS_PAID']);
-  // Let go all at once, while what sends them dies twice: every one arrives, each once.
+  // Approved all at once, while what sends them dies twice: every one arrives, each once.
   for (const point of ['refund.afterStore', 'refund.afterSend']) await world.arm(point);
-  await Promise.all(made.map((answer) => letGo(answer.body.data._id)));
+  await Promise.all(made.map((answer) => approve(answer.body.data._id)));
   for (const answer of made) await ends(answer.body.data._id, 'completed', 240_000);
   expect(await world.armed()).toEqual([]);
   expect(await world.etherAt(address)).toBe(wei(part) * BigInt(made.length));
@@ -153,7 +153,7 @@ it('BTC: from the coins of the treasury, the change comes back', async () => {
   const address = bitcoin.derive(bitcoin.extendedKey(randomBytes(64), 'deposit'), 0);
   const asked = await ask(payment._id, { type: 'partial', amount: '0.0002', address });
   expect(asked.status).toBe(201);
-  await letGo(asked.body.data._id);
+  await approve(asked.body.data._id);
   const one = await ends(asked.body.data._id);
   const [attempt] = await world.db.query('SELECT outputs, inputs FROM attempt WHERE tx_id = $1', [one.txId]);
   expect(attempt.outputs[0]).toEqual({ address, units: '20000' });
@@ -167,7 +167,7 @@ it('BTC: from the coins of the treasury, the change comes back', async () => {
   const more = await Promise.all(
     Array.from({ length: 3 }, () => insist(payment._id, { type: 'partial', amount: '0.00005', address })),
   );
-  await Promise.all(more.map((answer) => letGo(answer.body.data._id)));
+  await Promise.all(more.map((answer) => approve(answer.body.data._id)));
   for (const answer of more) await ends(answer.body.data._id, 'completed', 240_000);
   await world.history(`refund/${one._id}`, 'refund-BTC');
 }, 400_000);
@@ -177,7 +177,7 @@ it('USDT: gas first, then the token', async () => {
   const payment = await settled('USDT_ERC20', 40);
   const address = ethAddress();
   const asked = await ask(payment._id, { type: 'full', address, feeBearer: 'payer' });
-  await letGo(asked.body.data._id);
+  await approve(asked.body.data._id);
   const one = await ends(asked.body.data._id);
   expect(add(one.netToDestination, one.networkFee)).toBe(String(payment.amountPaid));
   const [attempt] = await world.db.query('SELECT outputs FROM attempt WHERE tx_id = $1', [one.txId]);
@@ -208,11 +208,11 @@ it('what was never credited goes back from the address it came to: an underpayme
 
   const address = ethAddress();
   const eth = (await ask(invoice.id, { type: 'underpaid', address, currency: 'ETH' })).body.data;
-  await letGo(eth._id);
+  await approve(eth._id);
   const codecs = createCodecs(parseConfig(world.stack.env).chain);
   const away = codecs.bitcoin.derive(codecs.bitcoin.extendedKey(randomBytes(64), 'deposit'), 0);
   const btc = (await ask(bitcoin.id, { type: 'full', address: away })).body.data;
-  await letGo(btc._id);
+  await approve(btc._id);
   for (const one of [eth, btc]) await ends(one._id);
   expect(await world.etherAt(address)).toBe(wei(eth.netToDestination));
   const [attempt] = await world.db.query('SELECT outputs FROM attempt WHERE tx_id = $1', [(await read(btc._id)).txId]);
@@ -232,7 +232,7 @@ it('what was never credited goes back from the address it came to: an underpayme
   await world.history(`refund/${eth._id}`, 'refund-held');
 }, 500_000);
 
-describe('called back', () => {
+describe('cancelled', () => {
   let payment: Answer['body'];
   beforeAll(async () => {
     await settled('ETH', 200);
@@ -249,7 +249,7 @@ describe('called back', () => {
     );
     await Promise.all(
       asked.map(async ({ id }, index) => {
-        await letGo(id);
+        await approve(id);
         await new Promise((resolve) => setTimeout(resolve, index * 120));
         await world.call(shop, 'POST', `/api/v1/refunds/${id}/cancel`);
       }),

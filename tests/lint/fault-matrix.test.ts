@@ -86,15 +86,15 @@ const rows: readonly Row[] = [
   [
     'C7',
     'reverted on the chain',
-    [payouts, 'gives back what is reverted, and pays the others'],
+    [payouts, 'returns what is reverted, and pays the others'],
     [batches, 'an address that refuses it gets nothing'],
     [withdrawals, 'reverted on the chain: the money is back'],
   ],
   [
     'C8',
     'cancel races signing',
-    [payouts, '200 times called back while it is being signed'],
-    [withdrawals, 'calling back and signing exclude each other, two hundred times'],
+    [payouts, '200 times cancelled while it is being signed'],
+    [withdrawals, 'cancelling and signing exclude each other, two hundred times'],
   ],
   [
     'C9',

@@ -103,7 +103,7 @@ export class Drill {
       await this.world.db.query(`UPDATE ${table} SET updated_at = updated_at - interval '61 seconds'`);
   }
 
-  /** Two operators let a wallet go. */
+  /** Two operators unfreeze a wallet. */
   async unfreeze(network: string, address: string): Promise<void> {
     await byTwoOperators(this.world.db, 'unfreeze-wallet', { network, address });
   }

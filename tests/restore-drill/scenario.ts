@@ -146,7 +146,7 @@ async function showForgotten(drill: Drill, show: Show, load: Load): Promise<Invo
   return fresh;
 }
 
-/** Every open row ends, and frozen wallets sign nothing before two operators let them go. */
+/** Every open row ends, and frozen wallets sign nothing before two operators unfreeze them. */
 async function showEnds(drill: Drill, show: Show, load: Load, fresh: readonly Invoice[]): Promise<void> {
   const rows = rowsOf(drill);
   const frozen = await rows('SELECT network, address FROM wallet_sequence WHERE frozen_reason IS NOT NULL');
@@ -164,7 +164,7 @@ async function showEnds(drill: Drill, show: Show, load: Load, fresh: readonly In
   await drill.completed(late.id);
   for (const one of fresh) await drill.pay(one);
   for (const one of fresh) await drill.settles(one);
-  show('two operators let the wallets go, and what waits ends', true);
+  show('two operators unfreeze the wallets, and what waits ends', true);
   for (const one of load.swept) await drill.claims(one);
   if (load.swept.length) show('a forgotten invoice gets what was swept of it', true);
   const counts: Record<string, number> = {};

@@ -63,7 +63,7 @@ export async function standStill(
 const each = '0.01';
 
 /** Another merchant, who is suspended while his withdrawals are on their way. Resolves to how to end it: his money is
- *  let go by two operators, and all of it arrives. */
+ *  released by two operators, and all of it arrives. */
 export async function suspendedShop(
   stage: Stage,
   { askMs, atMs }: Adversaries['suspended'],

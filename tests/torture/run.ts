@@ -85,7 +85,7 @@ export async function torture(options: TortureOptions): Promise<TortureReport> {
     );
     const ill = options.adversaries ? adversariesOf(options.seed, options.minutes, options.runs / 7) : null;
     const still = standStill(miner, ill?.standing ?? [], began, say);
-    const letGo = ill ? await suspendedShop(stage, ill.suspended, began) : null;
+    const liftSuspension = ill ? await suspendedShop(stage, ill.suspended, began) : null;
     const runs = [...plan.runs, ...(ill?.runs ?? [])];
     let left = runs.length;
     const ends = Promise.all(
@@ -100,7 +100,7 @@ export async function torture(options: TortureOptions): Promise<TortureReport> {
     const { done: seen, moves } = await outside;
     sky = { ...seen, ...(await still) };
     say('Calm: draining');
-    await letGo?.();
+    await liftSuspension?.();
     await ends;
     problems.push(...stage.problems, ...(await reckon(stage, before)), ...(await reckonWeather(stage, moves)));
     seconds = Math.round((Date.now() - began) / 1000);

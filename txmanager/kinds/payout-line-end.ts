@@ -57,7 +57,7 @@ const isShared = (currency: string): boolean => networkOf(currency).kind === 'ut
 export const isOpen = (line: PayoutLineRow): boolean => line.status === 'processing' || line.status === 'broadcast';
 
 /** J6 and `completed` of payments whose transactions are final and successful, in one go. A transaction that pays many
- *  has its fee booked apart. What was given back before and is spent stays failed: what has arrived besides is for
+ *  has its fee booked apart. What was returned before and is spent stays failed: what has arrived besides is for
  *  operators. */
 export async function completeLines(
   tx: EntityManager,

@@ -1,6 +1,6 @@
 import type { EntityManager } from 'typeorm';
 import { releaseAdmission } from '../../commands/limits/admission';
-import { giveBack } from '../../commands/refunds/hold';
+import { releaseRefund } from '../../commands/refunds/hold';
 import { minedOf, ensureMined, ensure, ensureEnd } from '../../db/ledger/ledger';
 import { depositsById } from '../../db/payments/deposits';
 import { lockPayment, movePayment, announce } from '../../db/payments/payments';
@@ -67,7 +67,7 @@ export const refund: OutgoingKind = {
 const receiverOf = ({ address, destination_tag }: RefundRow): Destination =>
   destinationOf({ address: address!, destination_tag });
 
-/** Refunds as the signer sees them: what their rows say, once somebody has let them go. Locks the payments, then the
+/** Refunds as the signer sees them: what their rows say, once somebody has approved them. Locks the payments, then the
  *  refunds. */
 async function refundObligations(
   tx: EntityManager,
@@ -152,7 +152,7 @@ async function bookRefund(tx: EntityManager, refund: RefundRow, mined: AttemptRo
 /** Ends it with nothing sent, or with a transaction that moved nothing (`txId`), which goes on counting against the
  *  limits. */
 async function failRefund(tx: EntityManager, refund: RefundRow, message: string, txId?: string): Promise<void> {
-  await giveBack(tx, refund);
+  await releaseRefund(tx, refund);
   const failed = await moveRefund(tx, refund, 'failed', {
     merchant_message: message,
     completed_at: byClock,

@@ -334,7 +334,7 @@ function asItsObligation(facts: SignFacts): SignVerdict | null {
   return isOurs ? null : wrong('an address that it comes from does not hold this money');
 }
 
-/** Its row asks for it, and is let go by whom it must be. */
+/** Its row asks for it, and is approved by whom it must be. */
 function rowAllows({ round, intent, obligation }: SignFacts): SignVerdict | null {
   if (!obligation) return null;
   if (round !== 'first')
@@ -347,7 +347,7 @@ function rowAllows({ round, intent, obligation }: SignFacts): SignVerdict | null
   const { isGiven, needsSecond, askedBy, by } = approval;
   if (!isGiven) return mismatch(`${name} is not approved`);
   const isAlone = needsSecond && (askedBy === null || by === null || by === askedBy);
-  return isAlone ? mismatch(`${name} has not been let go by a second person`) : null;
+  return isAlone ? mismatch(`${name} has not been approved by a second person`) : null;
 }
 
 /** It goes to addresses that are still on the whitelist, where its row needs that. */

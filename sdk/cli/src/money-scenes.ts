@@ -99,8 +99,8 @@ async function payOut(stage: Stage, to = savings): Promise<string> {
   return made['_id'] as string;
 }
 
-/** Calls back at once what `make` has made. What is signed by then goes on, and another one is made. */
-const calledBack =
+/** Cancels at once what `make` has made. What is signed by then goes on, and another one is made. */
+const cancelled =
   (make: (stage: Stage) => Promise<string>, path: string): Scene =>
   async (stage) => {
     const session = await Session.of(stage.sandbox);
@@ -133,7 +133,7 @@ export const moneyScenes: Readonly<Record<string, Scene>> = {
   'withdrawal.broadcast': withdraw,
   'withdrawal.completed': withdraw,
   'withdrawal.failed': refusable((stage) => withdraw(stage, contract)),
-  'withdrawal.cancelled': calledBack(withdraw, '/api/v1/withdrawals'),
+  'withdrawal.cancelled': cancelled(withdraw, '/api/v1/withdrawals'),
   'mass_payout.created': payOut,
   'mass_payout.processing': payOut,
   'mass_payout.broadcast': payOut,
@@ -141,7 +141,7 @@ export const moneyScenes: Readonly<Record<string, Scene>> = {
   'mass_payout.completed': payOut,
   'mass_payout.leg_failed': refusable((stage) => payOut(stage, contract)),
   'mass_payout.failed': refusable((stage) => payOut(stage, contract)),
-  'mass_payout.cancelled': calledBack(payOut, '/api/v1/mass-payouts'),
+  'mass_payout.cancelled': cancelled(payOut, '/api/v1/mass-payouts'),
   'whitelist.changed': async (stage) => {
     const session = await Session.of(stage.sandbox);
     return (await whitelisted(session, { currency: stage.currency, address: address(stage), label: 'Supplier' })).id;

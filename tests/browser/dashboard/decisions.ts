@@ -111,7 +111,7 @@ export const decisions = (opened: () => Dashboard): void =>
       await inspect(eve, 'refund-completed');
     }, 180_000);
 
-    it('let go what a key has asked for, refuse it, or call it back', async () => {
+    it('approve what a key has asked for, refuse it, or cancel it', async () => {
       const { apiKey } = await eve.asks('POST', '/api/v1/api-keys', {
         ...{ name: 'Till', scopes: ['refunds:create'] },
         totpCode: await eve.code(),

@@ -87,7 +87,7 @@ export const heldMoney = (opened: () => Dashboard): void =>
       await inspect(cleo, 'refund-held');
     }, 120_000);
 
-    it('is let go by a looser limit only once two operators have confirmed it', async () => {
+    it('is released by a looser limit only once two operators have confirmed it', async () => {
       const eve = await anOperator(dashboard, 'eve');
       const before = { dailyUsd: '500000', hourlyCount: null, approvalUsd: null };
       await setLimits(dashboard.world.db, platformScope, before, 'another@operator.example', 0);

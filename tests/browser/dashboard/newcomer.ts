@@ -150,7 +150,7 @@ async function withdraws(ann: Person): Promise<void> {
   await ann.page.locator('main').getByText('Completed').first().waitFor({ timeout: 120_000 });
 }
 
-/** Pays 20 rows of a file. Operators stop one of the two currencies: 8 rows are paid, the other 12 called back. */
+/** Pays 20 rows of a file. Operators stop one of the two currencies: 8 rows are paid, the other 12 cancelled. */
 async function paysOut(ann: Person, address: string): Promise<void> {
   const { world } = ann.dashboard;
   const rows = [

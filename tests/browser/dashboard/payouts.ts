@@ -108,7 +108,7 @@ export const payouts = (opened: () => Dashboard): void =>
       expect(readFileSync(await result.path(), 'utf8').match(/completed/g)).toHaveLength(20);
     });
 
-    it('wait for a second person above a limit, and give back what is cancelled', async () => {
+    it('wait for a second person above a limit, and return what is cancelled', async () => {
       const emailCode = await ann.mailedCode('/api/v1/auth/mfa/send-email-code', { action: 'egress_limits' });
       await ann.asks('PATCH', '/api/v1/settings/egress-limits', { approvalUsd: '1', emailCode });
       const { available } = await ann.balance('ETH');

@@ -5,9 +5,9 @@ import { queueBatch } from '../../../commands/payouts/queue';
 import { negate } from '../../../domain/money';
 import { currencies, patienceMs, type Scenario } from '../stage';
 import { amountOf } from './amounts';
-import { callBack, inWords } from './call-back';
+import { cancelLater, inWords } from './cancel';
 
-/** Three to twelve payments at once, each to an address of its own; some batches are called back at a moment that is
+/** Three to twelve payments at once, each to an address of its own; some batches are cancelled at a moment that is
  *  drawn. */
 export const scenario: Scenario = (random, name) => {
   const rows = Array.from({ length: random.whole(3, 12) }, () => {
@@ -24,7 +24,7 @@ export const scenario: Scenario = (random, name) => {
       const ask = { rows: asked, idempotencyKey: name };
       const { row } = await stage.surely((tx) => queueBatch(tx, stage.deps, shop.id, stage.by, ask));
       const cancel = (tx: EntityManager): Promise<unknown> => cancelBatch(tx, shop.id, row.id);
-      await callBack(stage, { afterMs: cancelAfterMs, cancel, tooLate: 'BATCH_NOT_CANCELLABLE' });
+      await cancelLater(stage, { afterMs: cancelAfterMs, cancel, tooLate: 'BATCH_NOT_CANCELLABLE' });
       await world.until(
         `payout ${row.id} has ended`,
         async () => Boolean((await readBatch(world.db, shop.id, row.id).catch(() => null))?.completed_at),

@@ -5,9 +5,9 @@ import { openRefund } from '../../../commands/refunds/create';
 import { times } from '../../../domain/money';
 import { assetOf } from '../../../domain/chains/assets';
 import { currencies, plain, type Scenario } from '../stage';
-import { inWords, leaves } from './call-back';
+import { inWords, leaves } from './cancel';
 
-/** A payment in full, and a part of it or all of it back; some refunds are called back at a moment that is drawn. */
+/** A payment in full, and a part of it or all of it back; some refunds are cancelled at a moment that is drawn. */
 export const scenario: Scenario = (random, name) => {
   const currency = random.pick(currencies);
   const fiat = random.whole(40, 120);

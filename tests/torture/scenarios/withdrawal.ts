@@ -4,9 +4,9 @@ import { cancelWithdrawal } from '../../../commands/withdrawals/cancel';
 import { openWithdrawal } from '../../../commands/withdrawals/create';
 import { currencies, type Scenario } from '../stage';
 import { amountOf } from './amounts';
-import { inWords, leaves } from './call-back';
+import { inWords, leaves } from './cancel';
 
-/** A withdrawal, as a person makes it, without the factor; some are called back at a moment that is drawn. */
+/** A withdrawal, as a person makes it, without the factor; some are cancelled at a moment that is drawn. */
 export const scenario: Scenario = (random, name) => {
   const currency = random.pick(currencies);
   const feeMode = random.pick(['deduct', 'add'] as const);

@@ -3,31 +3,30 @@ import type { EntityManager } from 'typeorm';
 import { add, negate } from '../../../domain/money';
 import type { Stage } from '../stage';
 
-/** `afterMs`: null where it is not called back. `tooLate`: what is answered then. */
-export type CallBack = Readonly<{
+/** `afterMs`: null where it is not cancelled. `tooLate`: what is answered then. */
+export type Cancellation = Readonly<{
   afterMs: number | null;
   cancel: (tx: EntityManager) => Promise<unknown>;
   tooLate: string;
 }>;
 
-export const inWords = (afterMs: number | null): string =>
-  afterMs === null ? '' : `, called back after ${afterMs} ms`;
+export const inWords = (afterMs: number | null): string => (afterMs === null ? '' : `, cancelled after ${afterMs} ms`);
 
-export async function callBack(stage: Stage, { afterMs, cancel, tooLate }: CallBack): Promise<void> {
+export async function cancelLater(stage: Stage, { afterMs, cancel, tooLate }: Cancellation): Promise<void> {
   if (afterMs === null) return;
   await sleep(afterMs);
   await stage.ifInTime(cancel, tooLate);
 }
 
-/** Money that was asked to go to an address of its own: called back where that was drawn, and seen to its end. */
+/** Money that was asked to go to an address of its own: cancelled where that was drawn, and seen to its end. */
 export async function leaves(
   stage: Stage,
   what: string,
   to: Readonly<{ currency: string; address: string }>,
-  back: CallBack,
+  back: Cancellation,
   read: () => Promise<{ status: string; net_amount: string; gross_amount: string } | null>,
 ): Promise<void> {
-  await callBack(stage, back);
+  await cancelLater(stage, back);
   const last = await stage.ended(what, ['completed', 'cancelled', 'failed'], read);
   if (last.status !== 'completed' && (last.status !== 'cancelled' || back.afterMs === null))
     stage.problems.push(`${what} ended ${last.status}`);
