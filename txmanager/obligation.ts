@@ -1,5 +1,5 @@
 import type { EntityManager } from 'typeorm';
-import type { AdmissionKey } from '../db/limits/outbound';
+import type { LimitUseKey } from '../db/limits/outbound';
 import type { AttemptRow, IntentRow } from '../db/txmanager/intents';
 import type { Payee } from '../db/wallets/whitelist';
 import type { KeyRole } from '../domain/chains/chain';
@@ -26,7 +26,7 @@ export type RowFacts = Readonly<{
   /** Those who must be on the whitelist of their merchant, in the order of the outputs; empty: nobody. */
   payees: readonly Payee[];
   /** What counts it against the limits; null: nothing does. */
-  admission: AdmissionKey | null;
+  limitUse: LimitUseKey | null;
 }>;
 
 /** What an outgoing intent is for: the row of the business that has it sent, locked. The signer signs what the row

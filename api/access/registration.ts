@@ -47,7 +47,7 @@ class Taken extends Error {}
 
 /** The invitation code of the text, one use of which is counted; null where none is needed. Throws INVALID_INVITE_CODE,
  *  REGISTRATION_CLOSED. */
-async function admittedBy(
+async function inviteOf(
   tx: EntityManager,
   { SECRETS_KEY }: Pick<Config, 'SECRETS_KEY'>,
   code: string | undefined,
@@ -142,7 +142,7 @@ export const register = route({
       checkPassword(body.password);
       const passwordHash = await hashSecret(body.password);
       const mail = await deps.db.transaction(async (tx) => {
-        const invite = await admittedBy(tx, deps.config, body.inviteCode);
+        const invite = await inviteOf(tx, deps.config, body.inviteCode);
         // In a part of its own: a use of the code counts whether or not the e-mail address is free, or it would tell.
         return tx
           .transaction((inner) => open(inner, deps.config, { ...body, passwordHash, invite }, { ip, requestId }))

@@ -7,7 +7,7 @@ import { withOrigin } from '../../db/origin';
 import { isTracing, traceIdOf, type Span } from '../../domain/tracing';
 import { clientIp, limitKey } from '../../domain/access/client-ip';
 import type { ApiDeps } from './deps';
-import { admit, type Caller } from './guard';
+import { authorise, type Caller } from './guard';
 import { rateClasses } from '../../domain/access/rate-limits';
 import { readJsonBody, readTextBody } from './body';
 import { errorResponse, type Envelope } from './errors';
@@ -265,7 +265,7 @@ function handler(route: Route, deps: ApiDeps, trackOf: (ctx: Context) => Track) 
     track.envelope = route.refusals ?? route.envelope;
     if (ctx.params['paymentId']) track.paymentId = ctx.params['paymentId'];
     ctx.set(await pageHeaders(ctx.req, route, ctx.params, deps));
-    const caller = await admit(ctx.req, route, track.ip, deps, (holder) => {
+    const caller = await authorise(ctx.req, route, track.ip, deps, (holder) => {
       const hasIdempotencyKey = ctx.req.headers['idempotency-key'] !== undefined;
       track.keyed = { holder, route, params: ctx.params, hasIdempotencyKey };
     });

@@ -21,7 +21,7 @@ const isKeyShaped = (token: string | undefined): boolean => token !== undefined 
  *  MERCHANT_INACTIVE, INSUFFICIENT_SCOPE, INVALID_PUBLISHABLE_KEY, CSRF_ORIGIN_MISMATCH, NO_MERCHANT_CONTEXT or
  *  NO_SCOPE, INSUFFICIENT_PERMISSION, FORBIDDEN; RATE_LIMITED for an address that keeps trying. `onKey` is told of a
  *  secret key that is known, also where it is refused. Contract: 5, 7.2, G15. */
-export async function admit(
+export async function authorise(
   request: IncomingMessage,
   { may, noMerchant = 'NO_MERCHANT_CONTEXT' }: Pick<Access, 'may' | 'noMerchant'>,
   ip: string,
@@ -30,11 +30,11 @@ export async function admit(
 ): Promise<Caller> {
   if (may === 'public') return {};
   const token = bearer(request);
-  if (may === 'publishable') return admitPage(token, ip, deps);
+  if (may === 'publishable') return authorisePage(token, ip, deps);
   // A session's route does not look at keys: to it they are tokens that are none. Contract: 5.2.6.
   const takesKeys = typeof may === 'object' && may.key !== null;
   if (isKeyShaped(token)) {
-    if (takesKeys) return admitKey(may.key, token!, ip, deps, onKey);
+    if (takesKeys) return authoriseKey(may.key, token!, ip, deps, onKey);
     return unauthorised('INVALID_TOKEN', ip, deps);
   }
   // With an Authorization header, cookies are ignored.
@@ -57,7 +57,7 @@ export async function admit(
   return { user, merchant };
 }
 
-async function admitKey(
+async function authoriseKey(
   scope: string,
   token: string,
   ip: string,
@@ -77,7 +77,7 @@ async function admitKey(
 }
 
 /** A page names the merchant whose key it holds; whether the merchant is the widget's is the route's to check. */
-async function admitPage(token: string | undefined, ip: string, deps: ApiDeps): Promise<Caller> {
+async function authorisePage(token: string | undefined, ip: string, deps: ApiDeps): Promise<Caller> {
   const mode = token === undefined ? null : modeOfKey(token, publishableKeyPrefixes);
   if (mode !== null && mode !== deps.config.MODE) return unauthorised(ofOtherMode.publishable[mode], ip, deps);
   const merchant =

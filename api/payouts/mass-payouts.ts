@@ -5,7 +5,7 @@ import { isId } from '../../domain/ids';
 import { viewBatch, viewRow, type SubmitReason } from '../../domain/payouts/payout';
 import { recordAct } from '../../db/access/audit-log';
 import type { Queryable } from '../../db/query';
-import { checkLimits } from '../../commands/limits/admission';
+import { checkLimits } from '../../commands/limits/outbound-check';
 import { countLines } from '../../db/payouts/payouts';
 import { cancelBatch } from '../../commands/payouts/cancel';
 import { approveBatch, approvedBefore } from '../../commands/payouts/approve';

@@ -7,7 +7,7 @@ import { assetOf } from '../../domain/chains/assets';
 import { DomainError } from '../../domain/errors';
 import { newId } from '../../domain/ids';
 import { holdJournal } from '../../domain/ledger/ledger';
-import { admitOutgoing } from '../limits/admission';
+import { countOutgoing } from '../limits/outbound-check';
 import { announceBatch } from './refresh';
 import { releaseBatch } from './release';
 import { type Deps, validateRows } from './validate';
@@ -71,7 +71,7 @@ export async function queueBatch(
   );
   // Two with one key at once: the other was first.
   if (!row) return queueBatch(tx, deps, merchantId, user, ask);
-  const { needsApproval } = await admitOutgoing(tx, {
+  const { needsApproval } = await countOutgoing(tx, {
     kind: 'mass_payout',
     ref: id,
     merchantId,

@@ -1,5 +1,5 @@
 import type { EntityManager } from 'typeorm';
-import { releaseAdmission, readmit } from '../limits/admission';
+import { releaseLimitUse, restoreLimitUse } from '../limits/outbound-check';
 import { isLive } from '../../db/instance';
 import { countLines } from '../../db/payouts/payouts';
 import { changedRows } from '../../db/query';
@@ -70,8 +70,8 @@ export async function refreshBatch(
     [batch.id, status, isEnd, isSent, isCancelled, batch.state_version],
   );
   if (!row) throw new Error(`Payout ${batch.id} is no longer at version ${batch.state_version}`);
-  if (isLost(status) && !(await hasSent(tx, batch.id))) await releaseAdmission(tx, 'mass_payout', batch.id);
-  else if (isLost(batch.status)) await readmit(tx, 'mass_payout', batch.id);
+  if (isLost(status) && !(await hasSent(tx, batch.id))) await releaseLimitUse(tx, 'mass_payout', batch.id);
+  else if (isLost(batch.status)) await restoreLimitUse(tx, 'mass_payout', batch.id);
   if (isSent && batch.sent_at === null) told.push('mass_payout.broadcast');
   for (const type of told) await announceBatch(tx, row, counts, type, batch.status);
   return row;

@@ -1,5 +1,5 @@
 import type { EntityManager } from 'typeorm';
-import { releaseAdmission } from '../limits/admission';
+import { releaseLimitUse } from '../limits/outbound-check';
 import type { Queryable } from '../../db/query';
 import { type Changed, lockOwnRefund, moveRefund, announceRefund, readRefund } from '../../db/refunds/refunds';
 import { hasSignedAndLost } from '../../db/recovery/lost';
@@ -24,7 +24,7 @@ export async function cancelRefund(
   const cancelled = await moveRefund(tx, row, 'cancelled');
   await dropIntents(tx, { kind: 'refund', id });
   await releaseRefund(tx, row);
-  await releaseAdmission(tx, 'refund', id);
+  await releaseLimitUse(tx, 'refund', id);
   await announceRefund(tx, cancelled, 'refund.cancelled', row.status);
   return { row: cancelled, replayed: false };
 }

@@ -1,5 +1,5 @@
 import type { EntityManager } from 'typeorm';
-import { admitOutgoing, releaseAdmission } from '../limits/admission';
+import { countOutgoing, releaseLimitUse } from '../limits/outbound-check';
 import type { Queryable } from '../../db/query';
 import { personOf, requestRefund, announceRefund } from '../../db/refunds/refunds';
 import { DomainError } from '../../domain/errors';
@@ -49,7 +49,7 @@ export async function openRefund(
   if (first) return first;
   const plan = await drawUp(tx, deps, payment, ask);
   const id = newId();
-  const { needsApproval } = await admitOutgoing(tx, {
+  const { needsApproval } = await countOutgoing(tx, {
     kind: 'refund',
     ref: id,
     merchantId,
@@ -79,7 +79,7 @@ export async function openRefund(
   );
   // Two with one key at once, for two payments: the other was first.
   if (!row) {
-    await releaseAdmission(tx, 'refund', id);
+    await releaseLimitUse(tx, 'refund', id);
     return (await replay())!;
   }
   await hold(tx, row);
@@ -89,7 +89,7 @@ export async function openRefund(
 }
 
 /** The refunds of the last 24 hours, this one included, stay below the merchant's cap. Policy refunds do not count:
- *  their money was never the merchant's. After `admitOutgoing`, which has written what it is worth. Throws
+ *  their money was never the merchant's. After `countOutgoing`, which has written what it is worth. Throws
  *  REFUND_CAP_REACHED. */
 async function keepBelowCap(tx: EntityManager, merchantId: string, id: string): Promise<void> {
   // One at a time: two that fit one by one may not fit together.

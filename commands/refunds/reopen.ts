@@ -1,6 +1,6 @@
 import type { EntityManager } from 'typeorm';
 import { reverseEnd, reverse, noteHoldGone } from '../../db/ledger/ledger';
-import { readmit } from '../limits/admission';
+import { restoreLimitUse } from '../limits/outbound-check';
 import { setAllocation } from '../../db/payments/deposits';
 import { lockPayment, movePayment, announce } from '../../db/payments/payments';
 import { holdOf, lockRefund, moveRefund, announceRefund } from '../../db/refunds/refunds';
@@ -42,7 +42,7 @@ export async function reopenRefunds(tx: EntityManager, network: string, height: 
     const payment = await lockPayment(tx, payment_id);
     const row = await lockRefund(tx, id);
     if (row?.status !== (success ? 'completed' : 'failed') || !(await reverseRefundEnd(tx, row))) continue;
-    if (!success) await readmit(tx, 'refund', id);
+    if (!success) await restoreLimitUse(tx, 'refund', id);
     const reopened = await moveRefund(tx, row, 'broadcast', { completed_at: null, merchant_message: null });
     const moved = await movePayment(tx, payment, {
       to: payment.status,

@@ -3,7 +3,7 @@ import { type WithdrawalAsk } from '../../commands/withdrawals/estimate';
 import { type Deps } from '../../commands/withdrawals/estimate';
 import { estimateWithdrawal } from '../../commands/withdrawals/estimate';
 import { ensure } from '../../db/ledger/ledger';
-import { checkLimits, admitOutgoing, releaseAdmission } from '../limits/admission';
+import { checkLimits, countOutgoing, releaseLimitUse } from '../limits/outbound-check';
 import { databaseNow } from '../../db/payments/payments';
 import type { Queryable } from '../../db/query';
 import { contentHash, spend } from '../../db/records';
@@ -103,7 +103,7 @@ export async function openWithdrawal(
   const { currency, ...split } = await estimateWithdrawal(tx, deps, merchantId, ask);
   const { address, destinationTag } = await destination(tx, deps, merchantId, currency, ask);
   const id = newId();
-  const { needsApproval } = await admitOutgoing(tx, {
+  const { needsApproval } = await countOutgoing(tx, {
     kind: 'withdrawal',
     ref: id,
     merchantId,
@@ -143,7 +143,7 @@ export async function openWithdrawal(
     Object.values(columns),
   );
   if (!row) {
-    await releaseAdmission(tx, 'withdrawal', id);
+    await releaseLimitUse(tx, 'withdrawal', id);
     return { row: (await knownWithdrawal(tx, merchantId, idempotencyKey, ask))!, replayed: true };
   }
   await spend(ensure(tx, holdJournal(holdOf(row))));

@@ -1,6 +1,6 @@
 import type { EntityManager } from 'typeorm';
 import { ensureEnd, returnGas } from '../../db/ledger/ledger';
-import { releaseAdmission } from '../limits/admission';
+import { releaseLimitUse } from '../limits/outbound-check';
 import { byClock } from '../../db/records';
 import { dropIntents } from '../../db/txmanager/intents';
 import { holdOf, moveWithdrawal, announceWithdrawal } from '../../db/withdrawals/withdrawals';
@@ -15,7 +15,7 @@ async function release(tx: EntityManager, row: WithdrawalRow): Promise<void> {
 /** J7, and it no longer counts against the day's limit. */
 export async function releaseWithdrawal(tx: EntityManager, row: WithdrawalRow): Promise<void> {
   await release(tx, row);
-  await releaseAdmission(tx, 'withdrawal', row.id);
+  await releaseLimitUse(tx, 'withdrawal', row.id);
 }
 
 /** Ends it without having sent anything, or with a transaction that moved nothing (`txId`): the money is back. What was

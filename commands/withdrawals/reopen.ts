@@ -1,6 +1,6 @@
 import type { EntityManager } from 'typeorm';
 import { reverseEnd } from '../../db/ledger/ledger';
-import { readmit } from '../limits/admission';
+import { restoreLimitUse } from '../limits/outbound-check';
 import { lockWithdrawal, holdOf, moveWithdrawal, announceWithdrawal } from '../../db/withdrawals/withdrawals';
 
 /** What the blocks above `height` had brought to its end, completed or reverted, is on its way again: its end in the
@@ -16,7 +16,7 @@ export async function reopenWithdrawals(tx: EntityManager, network: string, heig
   for (const { ref, success } of gone) {
     const row = await lockWithdrawal(tx, ref);
     if (row?.status !== (success ? 'completed' : 'failed') || !(await reverseEnd(tx, holdOf(row)))) continue;
-    if (!success) await readmit(tx, 'withdrawal', ref);
+    if (!success) await restoreLimitUse(tx, 'withdrawal', ref);
     const reopened = await moveWithdrawal(tx, row, 'broadcast', { completed_at: null, merchant_message: null });
     await announceWithdrawal(tx, reopened, 'withdrawal.broadcast', row.status);
   }

@@ -1,6 +1,6 @@
 import type { EntityManager } from 'typeorm';
 import { noLimits, type OutboundLimits } from '../../domain/limits/limits';
-import type { AdmissionName } from '../../domain/txmanager/kinds';
+import type { LimitName as LimitName } from '../../domain/txmanager/kinds';
 import type { Queryable } from '../pricing/pricing';
 import { changedRows } from '../query';
 import type { RowOf } from '../entity';
@@ -9,7 +9,7 @@ import type { egressFreezeEntity } from './entities';
 /** What may leave the service: limits in US dollars, a second person above a sum, and a switch that stops it. Asked
  *  when money is taken out of a balance, and again by the signer. */
 
-export type AdmittedKind = AdmissionName;
+export type LimitedKind = LimitName;
 /** What stands for every currency in `egress_freeze`. */
 export const everyCurrency = '*';
 /** The scope of limits on all merchants together. */
@@ -95,12 +95,12 @@ export const lockLimits = (tx: EntityManager, ...merchantIds: readonly string[])
   ]);
 
 /** What was counted when money was taken out of a balance. */
-export type AdmissionKey = Readonly<{ kind: AdmittedKind; ref: string }>;
-export type AdmissionRow = AdmissionKey & Readonly<{ merchant_id: string; usd: string; is_signed: boolean }>;
+export type LimitUseKey = Readonly<{ kind: LimitedKind; ref: string }>;
+export type LimitUseRow = LimitUseKey & Readonly<{ merchant_id: string; usd: string; is_signed: boolean }>;
 
-/** Those of these that were admitted and not returned. */
-export const admissionsOf = (tx: EntityManager, keys: readonly AdmissionKey[]): Promise<AdmissionRow[]> =>
-  tx.query<AdmissionRow[]>(
+/** Those of these that are counted and were not released. */
+export const limitUsesOf = (tx: EntityManager, keys: readonly LimitUseKey[]): Promise<LimitUseRow[]> =>
+  tx.query<LimitUseRow[]>(
     `SELECT kind, ref, merchant_id, usd::text, signed_at IS NOT NULL AS is_signed FROM egress_admission
       WHERE (kind, ref) IN (SELECT * FROM unnest($1::text[], $2::bpchar[])) AND released_at IS NULL`,
     [keys.map(({ kind }) => kind), keys.map(({ ref }) => ref)],
@@ -121,7 +121,7 @@ export async function signedInDay(
 }
 
 /** Their first transactions are signed now. */
-export const countAsSigned = (tx: EntityManager, keys: readonly AdmissionKey[]): Promise<unknown> =>
+export const countAsSigned = (tx: EntityManager, keys: readonly LimitUseKey[]): Promise<unknown> =>
   tx.query(
     `UPDATE egress_admission SET signed_at = clock_timestamp()
       WHERE (kind, ref) IN (SELECT * FROM unnest($1::text[], $2::bpchar[]))`,

@@ -6,7 +6,7 @@ type Order = Readonly<{ intent: string; address: string; units: string }>;
 export type AboveCap = Readonly<{ intentId: string; used: string; dueAt: Date }>;
 
 /** Notes and counts payments of one currency before they are signed; returns those that are above the cap. */
-export const admitDestinations = (
+export const countNewDestinations = (
   tx: EntityManager,
   payments: Readonly<{ network: string; currency: string; orders: readonly Order[] }>,
   { capUnits, coolingOffHours }: Readonly<{ capUnits: bigint; coolingOffHours: number }>,

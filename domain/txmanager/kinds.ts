@@ -8,7 +8,7 @@ export type KindFacts = Readonly<{
   /** A payment's settlement books it, as `<kind>/<intent>`; others are booked when their transaction is final. */
   isSettled: boolean;
   /** Its name in the outbound limits; null: no limit counts it. */
-  admission: string | null;
+  limit: string | null;
   /** The table with its rows, where one intent pays one row, which moves by guarded updates. */
   record: string | null;
   /** The same rows as far as they hold a merchant's money until their end, as a FROM clause. The audit reads
@@ -19,7 +19,7 @@ export type KindFacts = Readonly<{
   statement: Readonly<{ sourceType: string; arrived: string }> | null;
 }>;
 
-const inside = { leaves: false, admission: null, record: null, holdsIn: null, statement: null } as const;
+const inside = { leaves: false, limit: null, record: null, holdsIn: null, statement: null } as const;
 
 export const kinds = {
   gas: { ...inside, spends: 'gas', isSettled: false },
@@ -28,7 +28,7 @@ export const kinds = {
     leaves: true,
     spends: 'treasury',
     isSettled: false,
-    admission: 'refund',
+    limit: 'refund',
     record: 'refund',
     holdsIn: `refund WHERE source = 'balance'`,
     statement: { sourceType: 'refund', arrived: 'refund' },
@@ -37,7 +37,7 @@ export const kinds = {
     leaves: true,
     spends: 'treasury',
     isSettled: false,
-    admission: 'withdrawal',
+    limit: 'withdrawal',
     record: 'withdrawal',
     holdsIn: 'withdrawal',
     statement: { sourceType: 'withdrawal', arrived: 'withdrawal' },
@@ -51,7 +51,7 @@ export const kinds = {
     leaves: true,
     spends: 'treasury',
     isSettled: false,
-    admission: 'mass_payout',
+    limit: 'mass_payout',
     record: null,
     holdsIn: null,
     statement: { sourceType: 'massPayout', arrived: 'payout_leg' },
@@ -66,7 +66,7 @@ type KindWith<Fact> = { [K in Kind]: Kinds[K] extends Fact ? K : never }[Kind];
 export type LeavingKind = KindWith<{ leaves: true }>;
 /** Kinds that hold a merchant's money until it has arrived. */
 export type HoldingKind = KindWith<{ statement: object }>;
-export type AdmissionName = NonNullable<Kinds[Kind]['admission']>;
+export type LimitName = NonNullable<Kinds[Kind]['limit']>;
 export type RecordTable = NonNullable<Kinds[Kind]['record']>;
 
 /** A kind of which nothing is known here has neither fact. */

@@ -322,11 +322,11 @@ describe('A4: what would be reverted is not sent, and who has it sent in vain pa
     });
     expect(await balance('available')).toBe(before);
     expect(await balance('reserved')).toBe('0');
-    const [admission] = (await db.query(
+    const [limitUse] = (await db.query(
       `SELECT released_at IS NOT NULL AS is_released FROM egress_admission WHERE ref = $1`,
       [id],
     )) as unknown[];
-    expect(admission).toEqual({ is_released: true });
+    expect(limitUse).toEqual({ is_released: true });
   });
 
   it('lines of a mass payout to a contract that reverts cost the platform nothing, and others are paid', async () => {

@@ -73,8 +73,8 @@ const states: ReadonlyArray<readonly [name: string, sql: string | null, state: S
   ['an old estimate', `UPDATE network_fee SET taken_at = now() - interval '10 minutes'`, 'refused'],
   ['an estimate that is not old yet', `UPDATE network_fee SET taken_at = now() - interval '599 seconds'`, 'sign'],
   ['no estimate', 'DELETE FROM network_fee', 'refused'],
-  ['a released admission', 'UPDATE egress_admission SET released_at = now()', 'refused'],
-  ['no admission', 'DELETE FROM egress_admission', 'refused'],
+  ['a released use of the limits', 'UPDATE egress_admission SET released_at = now()', 'refused'],
+  ['no use of the limits', 'DELETE FROM egress_admission', 'refused'],
   [
     'a frozen wallet',
     `INSERT INTO wallet_sequence (network, address, frozen_reason)

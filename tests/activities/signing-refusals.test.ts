@@ -96,7 +96,7 @@ const needsTwo = {
 const askedBy = { withdrawal: 'requested_by', refund: `repeat('0', 24)`, 'payout line': 'created_by_id' };
 const approvedBy = (kind: KindName, approver: string): string =>
   `UPDATE ${tableOf[kind]} SET ${needsTwo[kind].replace('approver', approver)} WHERE id = $1`;
-const admissionOf = { withdrawal: 'withdrawal', refund: 'refund', 'payout line': 'mass_payout' } as const;
+const limitOf = { withdrawal: 'withdrawal', refund: 'refund', 'payout line': 'mass_payout' } as const;
 
 /** What is wrong: of the intent `i`, of its row `r`, or of everything; and the answer. */
 type Case = Readonly<{
@@ -231,13 +231,13 @@ const cases: readonly Case[] = [
     answer: refused('address or amount'),
   },
   {
-    name: 'nobody has admitted it',
-    row: (kind) => `DELETE FROM egress_admission WHERE kind = '${admissionOf[kind]}' AND ref = $1`,
+    name: 'no limit counts it',
+    row: (kind) => `DELETE FROM egress_admission WHERE kind = '${limitOf[kind]}' AND ref = $1`,
     answer: refused('Nobody has admitted'),
   },
   {
-    name: 'an admission that was returned',
-    row: (kind) => `UPDATE egress_admission SET released_at = now() WHERE kind = '${admissionOf[kind]}' AND ref = $1`,
+    name: 'a use of the limits that was released',
+    row: (kind) => `UPDATE egress_admission SET released_at = now() WHERE kind = '${limitOf[kind]}' AND ref = $1`,
     answer: refused('Nobody has admitted'),
   },
   {

@@ -254,7 +254,7 @@ it.each<[string, string]>([
     `UPDATE intent SET outputs = outputs || '[{"address":"${elsewhere}","units":"1"}]' WHERE ref = $1`,
   ],
   ['an intent of nobody', `UPDATE intent SET owner_id = 'none' WHERE ref = $1`],
-  ['nobody who admitted it', `DELETE FROM egress_admission WHERE ref = $1`],
+  ['no limit that counts it', `DELETE FROM egress_admission WHERE ref = $1`],
 ])('signs nothing with %s', async (what, change) => {
   const { id, intentId } = await planned();
   await db.query(change, [id]);

@@ -129,7 +129,7 @@ describe('A10: a thief with the role of the API, its environment and its key', (
     const asked = { currency: 'ETH', amount: '5', feeMode: 'deduct', idempotencyKey: newId() };
     const refused = await ann.withFactor('/api/v1/withdrawals', { ...asked, address });
     expect(refused.body.error.code).toBe('ADDRESS_NOT_WHITELISTED');
-    // By hand: the row, its admission, its hold and its workflow, as the route would write them.
+    // By hand: the row, its use of the limits, its hold and its workflow, as the route would write them.
     await forgeWithdrawal(ann, address, '5');
     expect(await proceed()).toBe(before);
     await expect(

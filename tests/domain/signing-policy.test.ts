@@ -14,7 +14,7 @@ const row: RowFacts = {
   says: '',
   approval: { isGiven: true, needsSecond: false, askedBy: 'ann', by: null },
   payees: [{ id: 'line-1', merchant_id: 'shop', currency: 'ETH', address: '0xaway', destination_tag: null }],
-  admission: { kind: 'mass_payout', ref: 'batch' },
+  limitUse: { kind: 'mass_payout', ref: 'batch' },
 };
 const intent: SignFacts['intent'] = {
   id: '1',
@@ -46,7 +46,7 @@ const payout: SignFacts = {
   },
   inside: null,
   unlisted: [],
-  admission: 'used',
+  limitUse: 'used',
   deposits: [],
   own: [{ address: '0xhot', role: 'treasury', merchantId: null }],
   malformed: [],
@@ -176,10 +176,10 @@ it.each<Case>([
   ['nothing wants it, signed before', payout, { fault: 'nothing wants it', isSigned: true }, wrong('nothing wants')],
   ['signed before a recovery', payout, { isLost: true }, waits('before the recovery')],
   ['signed before a recovery, another price', payout, { ...bump, isLost: true, obligation: underWay }, sign],
-  ['not admitted', payout, { admission: 'none' }, wrong('Nobody has admitted')],
-  ['limits not asked', payout, { admission: 'open' }, { state: 'ask', facts: 'admission' }],
-  ['over a limit', payout, { admission: { over: 'the daily limit' } }, waits('the daily limit')],
-  ['no limit counts it', payout, { ...rowWith({ admission: null }), admission: 'none' }, sign],
+  ['not admitted', payout, { limitUse: 'none' }, wrong('Nobody has admitted')],
+  ['limits not asked', payout, { limitUse: 'open' }, { state: 'ask', facts: 'limits' }],
+  ['over a limit', payout, { limitUse: { over: 'the daily limit' } }, waits('the daily limit')],
+  ['no limit counts it', payout, { ...rowWith({ limitUse: null }), limitUse: 'none' }, sign],
   ['its row waits', refund, rowWith({ state: 'early', says: 'an order' }, refund), waits('an order')],
   ['its row has ended', refund, rowWith({ state: 'ended', says: 'x' }, refund), { state: 'dropped', reason: 'x' }],
   ['frozen asset', payout, { freezes: frozen }, waits('frozen: a test')],
@@ -327,11 +327,11 @@ describe('destination tags', () => {
 });
 
 it('locks and changes nothing for what is not as it should be', () => {
-  const unread = { admission: 'open', wallet: 'unread', price: 'unread' } as const;
+  const unread = { limitUse: 'open', wallet: 'unread', price: 'unread' } as const;
   expect(maySign({ ...payout, ...unread, ...at({ from_address: '0xd' }) })).toEqual(wrong('does not hold'));
   expect(maySign({ ...payout, ...unread, freezes: frozen })).toEqual(waits('frozen'));
-  expect(maySign({ ...payout, ...unread })).toEqual({ state: 'ask', facts: 'admission' });
-  expect(maySign({ ...payout, ...unread, admission: 'used' })).toEqual({ state: 'ask', facts: 'wallet' });
+  expect(maySign({ ...payout, ...unread })).toEqual({ state: 'ask', facts: 'limits' });
+  expect(maySign({ ...payout, ...unread, limitUse: 'used' })).toEqual({ state: 'ask', facts: 'wallet' });
 });
 
 it('moves of a batch the payments whose deposits are all in place', () => {

@@ -137,6 +137,6 @@ function rowOf(batch: BatchRow, lines: readonly PayoutLineRow[]): RowFacts {
       by: batch.approved_by_id,
     },
     payees: lines,
-    admission: { kind: 'mass_payout', ref: batch.id },
+    limitUse: { kind: 'mass_payout', ref: batch.id },
   };
 }

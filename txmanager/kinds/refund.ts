@@ -1,5 +1,5 @@
 import type { EntityManager } from 'typeorm';
-import { releaseAdmission } from '../../commands/limits/admission';
+import { releaseLimitUse } from '../../commands/limits/outbound-check';
 import { releaseRefund } from '../../commands/refunds/hold';
 import { minedOf, ensureMined, ensure, ensureEnd } from '../../db/ledger/ledger';
 import { depositsById } from '../../db/payments/deposits';
@@ -39,7 +39,7 @@ export const refund: OutgoingKind = {
     const row = await lockRefund(tx, intent.ref);
     if (row?.status !== 'pending') return;
     await dropIntents(tx, { kind: 'refund', id: row.id });
-    await releaseAdmission(tx, 'refund', row.id);
+    await releaseLimitUse(tx, 'refund', row.id);
     await failRefund(tx, row, message);
   },
   // What leaves its deposit address pays no more than was kept back for it.
@@ -97,7 +97,7 @@ const obligationOf = (tx: EntityManager, refund: RefundRow): Obligation => ({
     },
     // Its payer has named the address.
     payees: [],
-    admission: { kind: 'refund', ref: refund.id },
+    limitUse: { kind: 'refund', ref: refund.id },
   },
   isUnderWay: refund.status === 'processing' || refund.status === 'broadcast',
   stored: () => moveRefund(tx, refund, 'processing'),
@@ -116,7 +116,7 @@ async function bookRefund(tx: EntityManager, refund: RefundRow, mined: AttemptRo
     if (isDone) return;
     await failRefund(tx, refund, failureOf(mined), mined.tx_id);
     await chargeRevert(tx, holdOf(refund), mined, refund.network_fee);
-    if (mined.is_replacement) await releaseAdmission(tx, 'refund', refund.id);
+    if (mined.is_replacement) await releaseLimitUse(tx, 'refund', refund.id);
     return;
   }
   // Given back, and spent since: what has arrived besides is for operators.

@@ -56,7 +56,7 @@ function obligationOf(tx: EntityManager, conversion: ConversionRow, order: Order
       says: `the conversion is ${status}, its order ${order.status}`,
       approval: null,
       payees: [],
-      admission: null,
+      limitUse: null,
     },
     isUnderWay: status !== 'failed',
     stored: () => Promise.resolve(),

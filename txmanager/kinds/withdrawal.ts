@@ -1,5 +1,5 @@
 import type { EntityManager } from 'typeorm';
-import { releaseAdmission } from '../../commands/limits/admission';
+import { releaseLimitUse } from '../../commands/limits/outbound-check';
 import { failWithdrawal } from '../../commands/withdrawals/fail';
 import { minedOf, ensureMined, ensureEnd } from '../../db/ledger/ledger';
 import { byClock } from '../../db/records';
@@ -77,7 +77,7 @@ const obligationOf = (tx: EntityManager, row: WithdrawalRow): Obligation => ({
       by: row.approved_by,
     },
     payees: [row],
-    admission: { kind: 'withdrawal', ref: row.id },
+    limitUse: { kind: 'withdrawal', ref: row.id },
   },
   isUnderWay: row.status === 'processing' || row.status === 'broadcast',
   unlisted: () => failWithdrawal(tx, row, unlisted),
@@ -104,7 +104,7 @@ async function book(tx: EntityManager, row: WithdrawalRow, mined: AttemptRow): P
     if (isDone) return;
     await failWithdrawal(tx, row, failureOf(mined), mined.tx_id);
     await chargeRevert(tx, holdOf(row), mined, row.network_fee);
-    if (mined.is_replacement) await releaseAdmission(tx, 'withdrawal', row.id);
+    if (mined.is_replacement) await releaseLimitUse(tx, 'withdrawal', row.id);
     return;
   }
   // Given back, and spent since: what has arrived besides is for operators.

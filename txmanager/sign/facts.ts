@@ -1,7 +1,7 @@
 import type { EntityManager } from 'typeorm';
-import { useAdmissions } from '../../commands/limits/admission';
+import { recheckLimits } from '../../commands/limits/outbound-check';
 import { stopsOf } from '../../db/access/merchant-stop';
-import { admissionsOf, lockFreezes, type AdmissionKey, type AdmissionRow } from '../../db/limits/outbound';
+import { limitUsesOf, lockFreezes, type LimitUseKey, type LimitUseRow } from '../../db/limits/outbound';
 import { depositsById, type DepositRow } from '../../db/payments/deposits';
 import { lowestOpenNonces, type AttemptRow, type IntentRow } from '../../db/txmanager/intents';
 import {
@@ -63,7 +63,7 @@ export type Answer = Asked &
 
 type Loaded = Asked & Readonly<{ facts: SignFacts; intent: IntentRow; from: OwnAddressRow | null }>;
 
-type Read = Readonly<{ loaded: Loaded[]; admissions: readonly AdmissionRow[] }>;
+type Read = Readonly<{ loaded: Loaded[]; limitUses: readonly LimitUseRow[] }>;
 
 /** May these be signed now? All of one wallet. `asking`: whether for their first signature, or for the next. */
 export async function verdictsOn(
@@ -101,8 +101,8 @@ async function readFacts(signer: Signer, tx: EntityManager, asked: readonly Aske
     addresses: [...new Set(intents.flatMap((planned) => addressesOf(planned, deposits)))],
   });
   const moved = await readMoved(signer, tx, intents, { deposits, reads });
-  const counted = new Map(rows.flatMap(({ admission }) => (admission ? [[admission.ref, admission]] : [])));
-  const admissions = counted.size ? await admissionsOf(tx, [...counted.values()]) : [];
+  const counted = new Map(rows.flatMap(({ limitUse }) => (limitUse ? [[limitUse.ref, limitUse]] : [])));
+  const limitUses = counted.size ? await limitUsesOf(tx, [...counted.values()]) : [];
   const loaded = asked.map((one): Loaded => {
     const { planned, obligation, fault } = one;
     const of = moved(planned);
@@ -116,7 +116,7 @@ async function readFacts(signer: Signer, tx: EntityManager, asked: readonly Aske
       obligation,
       inside: inside.get(planned.id) ?? null,
       unlisted: obligation?.row.payees.map(({ id }) => id).filter((id) => unlisted.has(id)) ?? [],
-      admission: admissionIn(admissions, obligation),
+      limitUse: limitUseIn(limitUses, obligation),
       deposits: of.deposits,
       own: of.own,
       forged: of.forged,
@@ -128,7 +128,7 @@ async function readFacts(signer: Signer, tx: EntityManager, asked: readonly Aske
     };
     return { ...one, intent: of.intent, from: of.from, facts };
   });
-  return { loaded, admissions };
+  return { loaded, limitUses };
 }
 
 const roundOf = ({ planned, attempts }: Asked, asking: Asking): SignFacts['round'] => {
@@ -151,12 +151,12 @@ const malformedOf = (signer: Signer, intent: Pick<IntentRow, 'network' | 'output
     .map(({ address }) => address)
     .filter((address) => codecOf(signer, intent).normalise(address) !== address);
 
-const isOf = (admission: AdmissionRow, key: AdmissionKey): boolean =>
-  admission.kind === key.kind && admission.ref === key.ref;
+const isOf = (limitUse: LimitUseRow, key: LimitUseKey): boolean =>
+  limitUse.kind === key.kind && limitUse.ref === key.ref;
 
-function admissionIn(admissions: readonly AdmissionRow[], obligation: Asked['obligation']): SignFacts['admission'] {
-  const key = obligation?.row.admission;
-  const found = key && admissions.find((one) => isOf(one, key));
+function limitUseIn(limitUses: readonly LimitUseRow[], obligation: Asked['obligation']): SignFacts['limitUse'] {
+  const key = obligation?.row.limitUse;
+  const found = key && limitUses.find((one) => isOf(one, key));
   return !found ? 'none' : found.is_signed ? 'used' : 'open';
 }
 
@@ -236,16 +236,16 @@ async function batchesAmong(
 }
 
 /** Asks the limits for those that nothing else is against: each row once, however many intents pay it. */
-async function askLimits(tx: EntityManager, { loaded, admissions }: Read): Promise<Loaded[]> {
-  const asking = loaded.filter(({ facts }) => isAsking(facts, 'admission'));
-  const open = admissions.filter((one) => asking.some(({ obligation }) => isOf(one, obligation!.row.admission!)));
+async function askLimits(tx: EntityManager, { loaded, limitUses }: Read): Promise<Loaded[]> {
+  const asking = loaded.filter(({ facts }) => isAsking(facts, 'limits'));
+  const open = limitUses.filter((one) => asking.some(({ obligation }) => isOf(one, obligation!.row.limitUse!)));
   if (!open.length) return loaded;
-  const reasons = await useAdmissions(tx, open);
+  const reasons = await recheckLimits(tx, open);
   return loaded.map((one) => {
-    const n = asking.includes(one) ? open.findIndex((row) => isOf(row, one.obligation!.row.admission!)) : -1;
+    const n = asking.includes(one) ? open.findIndex((row) => isOf(row, one.obligation!.row.limitUse!)) : -1;
     if (n < 0) return one;
     const over = reasons[n] ?? null;
-    return { ...one, facts: { ...one.facts, admission: over === null ? 'used' : { over } } };
+    return { ...one, facts: { ...one.facts, limitUse: over === null ? 'used' : { over } } };
   });
 }
 
@@ -269,7 +269,7 @@ async function askWallet(
   return { evaluated, wallet, price };
 }
 
-const isAsking = (facts: SignFacts, of: 'admission' | 'wallet'): boolean => {
+const isAsking = (facts: SignFacts, of: 'limits' | 'wallet'): boolean => {
   const verdict = maySign(facts);
   return verdict.state === 'ask' && verdict.facts === of;
 };

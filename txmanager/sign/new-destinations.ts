@@ -1,6 +1,6 @@
 import type { EntityManager } from 'typeorm';
 import { openIncidentAgain } from '../../db/incidents';
-import { admitDestinations, type AboveCap } from '../../db/txmanager/new-destinations';
+import { countNewDestinations, type AboveCap } from '../../db/txmanager/new-destinations';
 import type { IntentRow } from '../../db/txmanager/intents';
 import { assetOf, baseUnits } from '../../domain/chains/assets';
 import { receiverOf, type Destination } from '../../domain/chains/tags';
@@ -36,7 +36,7 @@ export async function aboveCap(
   if (!first || !orders.length) return new Map();
   const { network, currency } = first.intent;
   const rules = signer.newDestinations ?? usualRules;
-  const above = await admitDestinations(
+  const above = await countNewDestinations(
     tx,
     { network, currency, orders },
     { capUnits: baseUnits(currency, dailyCapOf(rules, currency)), coolingOffHours: rules.coolingOffHours },

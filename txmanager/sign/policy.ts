@@ -62,7 +62,7 @@ export type SignFacts = Readonly<{
   unlisted: readonly string[];
   /** Nobody has counted its row against the limits, it has not been asked whether it is within those of now, it is, or
    *  the limit that it is over. */
-  admission: 'none' | 'open' | 'used' | Readonly<{ over: string }>;
+  limitUse: 'none' | 'open' | 'used' | Readonly<{ over: string }>;
   deposits: ReadonlyArray<
     Readonly<{ id: string; address: string; status: string; allocation: string | null; merchant_id: string | null }>
   >;
@@ -86,7 +86,7 @@ export type SignFacts = Readonly<{
 export type SignVerdict =
   | Readonly<{ state: 'sign' }>
   | Readonly<{ state: 'stored' }>
-  | Readonly<{ state: 'ask'; facts: 'admission' | 'wallet' }>
+  | Readonly<{ state: 'ask'; facts: 'limits' | 'wallet' }>
   | Readonly<{ state: 'waiting'; reason: string; cause: WaitCause }>
   | Readonly<{ state: 'dropped'; reason?: string; unlisted?: readonly string[] }>
   | Readonly<{
@@ -357,12 +357,12 @@ function stillListed({ round, unlisted }: SignFacts): SignVerdict | null {
 }
 
 /** Its row is within the limits of now, which are asked once. */
-function withinLimits({ round, obligation, admission }: SignFacts): SignVerdict | null {
-  const counted = obligation?.row.admission;
+function withinLimits({ round, obligation, limitUse }: SignFacts): SignVerdict | null {
+  const counted = obligation?.row.limitUse;
   if (round !== 'first' || !counted) return null;
-  if (admission === 'none') return mismatch(`Nobody has admitted ${counted.kind} ${counted.ref}`);
-  if (admission === 'open') return { state: 'ask', facts: 'admission' };
-  return admission === 'used' ? null : waiting(admission.over, 'limit');
+  if (limitUse === 'none') return mismatch(`Nobody has admitted ${counted.kind} ${counted.ref}`);
+  if (limitUse === 'open') return { state: 'ask', facts: 'limits' };
+  return limitUse === 'used' ? null : waiting(limitUse.over, 'limit');
 }
 
 /** Nothing is signed for a frozen wallet; and what is behind another nonce cannot be mined, whatever it pays. */

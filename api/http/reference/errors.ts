@@ -66,7 +66,7 @@ export const successHeaders = ({
 const common: readonly number[] = [413, 415, 429, 500, 503];
 
 /** Refusals of credentials, which come before a request is counted. */
-function admissionErrorsOf({ may, method }: Pick<Route, 'may' | 'method'>): ErrorCode[] {
+function credentialErrorsOf({ may, method }: Pick<Route, 'may' | 'method'>): ErrorCode[] {
   const codes: ErrorCode[] = ['UNKNOWN_HOST'];
   if (may === 'publishable') codes.push('INVALID_PUBLISHABLE_KEY', 'TEST_PUBLISHABLE_KEY', 'LIVE_PUBLISHABLE_KEY');
   else if (may !== 'public') {
@@ -94,7 +94,7 @@ function countedErrorsOf(route: Route): ErrorCode[] {
 }
 
 export const errorsOf = (route: Route): ErrorCode[] => [
-  ...new Set([...countedErrorsOf(route), ...admissionErrorsOf(route)]),
+  ...new Set([...countedErrorsOf(route), ...credentialErrorsOf(route)]),
 ];
 
 /** What codes of any route carry beside code and message. */
