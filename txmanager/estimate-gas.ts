@@ -14,7 +14,7 @@ import { chargeGas, unpaidGas } from './charge-gas';
 import { kindOf } from './kinds';
 import { lockObligation } from './kinds/obligations';
 import { lookAgainInMs } from './plan-outgoing';
-import { takeOverAtOnce } from './take-over';
+import { reassignAtOnce } from './reassign-lost';
 import { leaveHeldUpGas } from './leave-wallet';
 import { nodeOf, type GasDeps } from './gas-node';
 import { firstOpen, type NextIntent } from './next-intent';
@@ -38,7 +38,7 @@ const isDue = ({ kind, status, network, gas_limit, gas_estimated_at }: IntentRow
 
 /** The next intent of an owner, estimated; or why nothing can be signed of it now. */
 export async function withGas(deps: GasDeps, owner: IntentOwner, next: () => Promise<NextIntent>): Promise<NextIntent> {
-  const reason = await takeOverAtOnce(deps.db, owner);
+  const reason = await reassignAtOnce(deps.db, owner);
   if (reason !== null) return { lookAgainInMs, reason };
   for (;;) {
     const intent = await next();

@@ -11,7 +11,7 @@ export type OpenIntent = Readonly<{ id: string; network: NetworkId; kind: string
 export type NextIntent = OpenIntent | Readonly<{ lookAgainInMs: number; reason: string }> | null;
 
 /** The first intent that a workflow has not brought to its end; null where all are booked or dropped. Gas comes
- *  before what it pays for, also where it was planned later: a sweep that was taken over may need another top-up. */
+ *  before what it pays for, also where it was planned later: a sweep that was reassigned may need another top-up. */
 export async function firstOpen(tx: EntityManager, owner: IntentOwner): Promise<OpenIntent | null> {
   const all = (await intentsOwnedBy(tx, owner)).filter((intent) => isOpen(intent));
   const open = all.find(isTopUp) ?? all[0];

@@ -8,13 +8,13 @@ import { bumpedPrice } from '../domain/txmanager/fee-limits';
 import { goOnWith, planSweep, type PlannedIntent, type PlannedOutput, type SweepSource } from '../domain/sweeps/sweep';
 import { depositsById, type DepositRow } from '../db/payments/deposits';
 import { planIntent, type AttemptRow, type PaymentIntent } from '../db/txmanager/intents';
-import { repointIntent, supersede, type StrandedIntent } from '../db/sweeps/stranded';
+import { repointIntent, supersede, type OrphanedIntent } from '../db/sweeps/orphaned';
 import { countLanes } from '../db/treasury/lanes';
 import { comingIn, ownAddress, treasurySources } from '../db/treasury/treasury';
 import { laneToFill } from '../domain/treasury/lanes';
 import { comingTo } from './float';
 import { gasWalletFor } from './gas-wallet';
-import { type Ready, unitPriceOf, strandedFor } from './sweep-terms';
+import { type Ready, unitPriceOf, orphanedFor } from './sweep-terms';
 
 /** Sweeps of one payment. */
 
@@ -37,13 +37,15 @@ function sourcesOf(deposits: readonly DepositRow[]): SweepSource[] {
 export async function planAlone(tx: EntityManager, ready: Ready, settlementGas?: bigint): Promise<boolean> {
   const { payment, deposits } = ready;
   const planned = await planFrom(tx, payment, sourcesOf(deposits), { settlementGas });
-  const plan = planned && goOnWith(planned, await strandedFor(tx, ready), networkOf(payment.currency!).kind);
+  const plan = planned && goOnWith(planned, await orphanedFor(tx, ready), networkOf(payment.currency!).kind);
   if (!plan) return false;
   for (const old of plan.superseded) await supersede(tx, old.id);
   const fresh = [...plan.fresh];
-  for (const { intent, old } of plan.taken) {
-    const gas = plan.taken.find((one) => one.intent.kind === 'gas' && one.intent.outputs[0]!.address === intent.from);
-    const more = await takeOver(tx, payment, { intent, old }, gas?.old.signed ? gas.intent : null);
+  for (const { intent, old } of plan.reassigned) {
+    const gas = plan.reassigned.find(
+      (one) => one.intent.kind === 'gas' && one.intent.outputs[0]!.address === intent.from,
+    );
+    const more = await reassign(tx, payment, { intent, old }, gas?.old.signed ? gas.intent : null);
     if (more) fresh.push(more);
   }
   await record(tx, payment, fresh);
@@ -52,10 +54,10 @@ export async function planAlone(tx: EntityManager, ready: Ready, settlementGas?:
 
 /** Has what is signed go on for another payment's deposits, or for other deposits of its own. `gas`: what would buy its
  *  gas, where the old top-up does that already. Returns it where the old one would not pay for another attempt. */
-async function takeOver(
+async function reassign(
   tx: EntityManager,
   payment: PaymentRow,
-  { intent, old }: { intent: PlannedIntent; old: StrandedIntent },
+  { intent, old }: { intent: PlannedIntent; old: OrphanedIntent },
   gas: PlannedIntent | null,
 ): Promise<PlannedIntent | null> {
   const isGas = intent.kind === 'gas';
@@ -150,7 +152,7 @@ async function record(tx: EntityManager, payment: PaymentRow, planned: readonly 
   ]);
   let n = count!.n;
   for (const intent of planned) {
-    // A number may be in use by what another payment has taken over.
+    // A number may be in use by what was reassigned to another payment.
     let id: string | null = null;
     while (id === null)
       id = await planIntent(tx, {

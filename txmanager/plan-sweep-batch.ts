@@ -18,7 +18,7 @@ import {
   deadlinesOf,
   unitPriceOf,
   isPlanned,
-  strandedFor,
+  orphanedFor,
   readyDeposits,
 } from './sweep-terms';
 
@@ -71,7 +71,7 @@ async function batchCandidatesOf(tx: EntityManager, payment: PaymentRow): Promis
     const deposits = await readyDeposits(tx, row.id);
     const one = { payment: row, deposits };
     if (!deposits.length || isPlanned(await intentsOf(tx, row.id), deposits)) continue;
-    if (!(await strandedFor(tx, one)).length) ready.push(one);
+    if (!(await orphanedFor(tx, one)).length) ready.push(one);
   }
   return ready;
 }

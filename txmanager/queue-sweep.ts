@@ -15,8 +15,8 @@ import { lookAgainInMs } from './plan-outgoing';
 import { planAlone } from './plan-sweep-alone';
 import { canBatch, lockGroup, planTogether } from './plan-sweep-batch';
 import { settlementRefused } from './settlement-gas';
-import { deadlinesOf, isPlanned, strandedFor, unitPriceOf, type Ready, type SweepTerms } from './sweep-terms';
-import { takeOverSweeps } from './take-over';
+import { deadlinesOf, isPlanned, orphanedFor, unitPriceOf, type Ready, type SweepTerms } from './sweep-terms';
+import { reassignLostSweeps } from './reassign-lost';
 
 /** Whether sweeps of a payment are under way, or why not yet. */
 export type Queued = Readonly<{ queued: boolean; reason?: string; lookAgainInMs?: number }>;
@@ -34,7 +34,7 @@ export async function queueSweep(
   const payment = await lockPayment(tx, paymentId);
   if (payment.status !== 'CONFIRMED' || !payment.currency)
     return { queued: payment.status === 'SWEEP_QUEUED', reason: payment.status };
-  const lost = await takeOverSweeps(tx, paymentId);
+  const lost = await reassignLostSweeps(tx, paymentId);
   if (lost !== null) return { queued: false, reason: lost, lookAgainInMs };
   const own = { payment, deposits: await unsettledDeposits(tx, paymentId) };
   const known = await intentsOf(tx, paymentId);
@@ -121,10 +121,10 @@ async function planNow(tx: EntityManager, own: Ready, terms: SweepTerms, settlem
   const now = await databaseNow(tx);
   const { batch, price } = deadlinesOf(payment, terms);
   // It goes on alone where something is signed already.
-  const hasStranded = (await strandedFor(tx, own)).length > 0;
-  if (!hasStranded && canBatch(payment, terms) && now < batch)
+  const hasOrphaned = (await orphanedFor(tx, own)).length > 0;
+  if (!hasOrphaned && canBatch(payment, terms) && now < batch)
     return wait(`it is swept with others at ${batch.toISOString()}`, batch.getTime() - now.getTime() + 50);
-  const planned = hasStranded ? null : await planTogether(tx, own, terms, now);
+  const planned = hasOrphaned ? null : await planTogether(tx, own, terms, now);
   if (planned) return { owner: { kind: 'sweep-batch', id: planned.id }, members: planned.members };
   const isDue = now >= price;
   if (!isDue && (await isAboveMaxCost(tx, own, terms))) {

@@ -6,7 +6,7 @@ import type { Config } from '../domain/config';
 import { sweepDeadlines } from '../domain/sweeps/sweep-batch';
 import { unsettledDeposits, type DepositRow } from '../db/payments/deposits';
 import type { PaymentIntent } from '../db/txmanager/intents';
-import { strandedIntents, type StrandedIntent } from '../db/sweeps/stranded';
+import { orphanedIntents, type OrphanedIntent } from '../db/sweeps/orphaned';
 
 /** What the plans of sweeps share. */
 
@@ -56,8 +56,8 @@ export function isPlanned(known: readonly PaymentIntent[], deposits: readonly De
 }
 
 /** Sweeps for deposits that are gone, which hold a nonce or a coin that this payment needs. */
-export const strandedFor = (tx: EntityManager, { payment, deposits }: Ready): Promise<StrandedIntent[]> =>
-  strandedIntents(tx, {
+export const orphanedFor = (tx: EntityManager, { payment, deposits }: Ready): Promise<OrphanedIntent[]> =>
+  orphanedIntents(tx, {
     paymentId: payment.id,
     firstId: payment.parent_payment_id ?? payment.id,
     addresses: networkOf(payment.currency!).kind === 'utxo' ? [] : deposits.map((deposit) => deposit.address),

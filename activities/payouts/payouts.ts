@@ -2,7 +2,7 @@ import { networks, type NetworkId } from '../../domain/chains/assets';
 import { estimateOwned } from '../../txmanager/estimate-gas';
 import type { GasDeps } from '../../txmanager/gas-node';
 import { lockBatch } from '../../db/payouts/payouts';
-import { takeOverLost } from '../../txmanager/take-over';
+import { reassignLost } from '../../txmanager/reassign-lost';
 import { lookAgainInMs } from '../../txmanager/plan-outgoing';
 import { bookEnded } from '../../txmanager/kinds/book-payouts';
 import { planPending } from '../../txmanager/kinds/plan-payouts';
@@ -25,7 +25,7 @@ export const payoutActivities = ({ db, nodes }: GasDeps) => ({
     while (await db.transaction((tx) => bookEnded(tx, batchId)));
     const reasons = await db.transaction(async (tx) => {
       const { approved_at: approvedAt } = (await lockBatch(tx, batchId))!;
-      const lost = approvedAt ? await takeOverLost(tx, { kind: 'payout-batch', id: batchId }) : null;
+      const lost = approvedAt ? await reassignLost(tx, { kind: 'payout-batch', id: batchId }) : null;
       return lost === null ? planPending(tx, batchId) : [lost];
     });
     const { waits } = await estimateOwned({ db, nodes }, { kind: 'payout-batch', id: batchId });

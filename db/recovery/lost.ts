@@ -115,7 +115,7 @@ const isOwnerless = `CASE i.lost_owner_kind
     AND NOT EXISTS (SELECT FROM deposit d WHERE d.network = i.network AND d.payment_id IS NOT NULL
                        AND i.lost->'deposits' ? (d.tx_id || ':' || d.out_index)) END`;
 
-/** Lost transactions that are final, that nobody takes over, and that are not in the books. */
+/** Lost transactions that are final, that are not reassigned, and that are not in the books. */
 export const lostToBook = async (db: Queryable): Promise<string[]> =>
   (
     await db.query<Array<{ id: string }>>(
@@ -148,8 +148,8 @@ export const newestLost = (db: Queryable, limit: number): Promise<LostRow[]> =>
 /** SQL: `i` was lost of the owner of this kind and id, and that has not taken it over. */
 const isOfOwner = `i.owner_kind = 'lost' AND i.lost_owner_kind = $1 AND i.lost_owner_id = $2 AND i.status <> 'dead'`;
 
-/** Whether an owner has something signed which a recovery has lost and it has not taken over: what may have left is
- *  neither returned nor signed again. */
+/** Whether an owner has something signed which a recovery has lost and that is not reassigned to it: what may have left
+ *  is neither returned nor signed again. */
 export async function hasSignedAndLost(db: Queryable, { kind, id }: IntentOwner): Promise<boolean> {
   const rows = await db.query<unknown[]>(`SELECT FROM intent i WHERE ${isOfOwner} LIMIT 1`, [kind, id]);
   return rows.length > 0;

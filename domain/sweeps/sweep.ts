@@ -161,8 +161,8 @@ function shared(
   return { outputs, netLeft: subtract(netLeft, toMerchant) };
 }
 
-/** A sweep, or its gas, for deposits that are gone. `signed`: how many transactions of it are. */
-export type StrandedSweep = Readonly<{
+/** A sweep, or its gas, for deposits that its payment does not have now. `signed`: how many transactions of it are. */
+export type OrphanedSweep = Readonly<{
   kind: string;
   currency: string;
   from_address: string;
@@ -171,16 +171,20 @@ export type StrandedSweep = Readonly<{
   signed: number;
 }>;
 
-/** Which stranded sweep each planned one goes on with: on an account whoever holds its next nonce, of coins whoever
- *  spends one of them. `stranded`: by nonce, what is not signed last. null while an address has more signed than there
+/** Which orphaned sweep each planned one goes on with: on an account whoever holds its next nonce, of coins whoever
+ *  spends one of them. `orphaned`: by nonce, what is not signed last. null while an address has more signed than there
  *  is to send, or in another asset: a nonce behind it would never be reached. */
-export function goOnWith<Old extends StrandedSweep>(
+export function goOnWith<Old extends OrphanedSweep>(
   planned: readonly PlannedIntent[],
-  stranded: readonly Old[],
+  orphaned: readonly Old[],
   network: 'utxo' | 'account',
-): Readonly<{ taken: Array<{ intent: PlannedIntent; old: Old }>; fresh: PlannedIntent[]; superseded: Old[] }> | null {
-  const left = [...stranded];
-  const taken: Array<{ intent: PlannedIntent; old: Old }> = [];
+): Readonly<{
+  reassigned: Array<{ intent: PlannedIntent; old: Old }>;
+  fresh: PlannedIntent[];
+  superseded: Old[];
+}> | null {
+  const left = [...orphaned];
+  const reassigned: Array<{ intent: PlannedIntent; old: Old }> = [];
   const fresh: PlannedIntent[] = [];
   for (const intent of planned) {
     const n = left.findIndex(
@@ -194,13 +198,13 @@ export function goOnWith<Old extends StrandedSweep>(
             : old.from_address === intent.from),
     );
     if (n < 0) fresh.push(intent);
-    else taken.push({ intent, old: left.splice(n, 1)[0]! });
+    else reassigned.push({ intent, old: left.splice(n, 1)[0]! });
   }
   const isInTheWay = (old: Old): boolean =>
     old.kind === 'sweep' && old.signed > 0 && planned.some((intent) => intent.from === old.from_address);
   if (network === 'account' && left.some(isInTheWay)) return null;
   // What is signed of the gas wallet is sent whatever becomes of its sweep.
-  return { taken, fresh, superseded: left.filter((old) => old.kind !== 'gas' || old.signed === 0) };
+  return { reassigned, fresh, superseded: left.filter((old) => old.kind !== 'gas' || old.signed === 0) };
 }
 
 /** A chain fee in native base units as an amount of `currency`, rounded up. */

@@ -49,7 +49,7 @@ async function confirmed(currency: string): Promise<string> {
   return body.paymentId as string;
 }
 
-it('is taken over by its payment before anything else is planned', async () => {
+it('is reassigned to its payment before anything else is planned', async () => {
   const id = await confirmed('ETH');
   const copies = copiesOf((db.options as { url: string }).url);
   await copies.backUp();

@@ -7,7 +7,7 @@ const payments = 'e2e/payments';
 const onBitcoin = 'rows/bitcoin';
 const onEthereum = 'rows/ethereum';
 const afterSettlement = 'rows/after-settlement';
-const takenOver = 'activities/taken-over-sweep';
+const reassigned = 'activities/reassigned-sweep';
 const kills = 'faults/kill-steps';
 const conversions = 'e2e/conversions';
 const conversionRules = 'api/conversions';
@@ -136,10 +136,10 @@ const rows: readonly Row[] = [
     'sweep and deposit both reorganised out, the payer spends elsewhere or pays again',
     [onBitcoin, 'and spend its coins elsewhere; it is paid again'],
     [onEthereum, 'it is paid again, on the nonce of its old sweep'],
-    [takenOver, 'signs another on the same nonce for another amount'],
-    [takenOver, 'sweeps what the old transaction leaves where that was mined instead'],
-    [takenOver, 'sets a sweep of other coins aside, and finds it again when they come back'],
-    [takenOver, 'brings its gas again first where that is gone too'],
+    [reassigned, 'signs another on the same nonce for another amount'],
+    [reassigned, 'sweeps what the old transaction leaves where that was mined instead'],
+    [reassigned, 'sets a sweep of other coins aside, and finds it again when they come back'],
+    [reassigned, 'brings its gas again first where that is gone too'],
   ],
   [
     'D',

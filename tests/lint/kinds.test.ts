@@ -23,7 +23,7 @@ const own: Readonly<Record<Kind, RegExp>> = {
 };
 /** Others that name a kind, and why a new kind changes nothing there. */
 const exceptions: ReadonlyArray<readonly [file: RegExp, why: string]> = [
-  [/^(db\/recovery\/lost|txmanager\/take-over)\.ts$/, 'what a recovery has lost, of whatever kind'],
+  [/^(db\/recovery\/lost|txmanager\/reassign-lost)\.ts$/, 'what a recovery has lost, of whatever kind'],
   [/^db\/payouts\/payouts\.ts$/, 'tokens that wait for their gas'],
   [/^domain\/workflow-ids\.ts$/, 'ids of workflows, by the kind of their owner'],
   [/^workflows\/start-options\.ts$/, 'types of workflows, and what operators find them by'],

@@ -43,7 +43,7 @@ export type OutgoingKind = Readonly<{
   /** Ids of the payout lines that it pays, for the record of signatures. */
   lines?: (tx: EntityManager, intentId: string) => Promise<string[]>;
   /** What a recovery had lost is this intent's own again. */
-  takenOver?: (tx: EntityManager, intentId: string) => Promise<unknown>;
+  reassigned?: (tx: EntityManager, intentId: string) => Promise<unknown>;
   /** After the fee of a reverted transaction is booked. */
   reverted?: (tx: EntityManager, intent: IntentRow) => Promise<unknown>;
   /** A reorganisation has taken the blocks above `height`: reopens the rows that had ended there. Called before the

@@ -35,7 +35,7 @@ export const payoutLine: OutgoingKind = {
     return line ? { hold: holdOfLine(line), quoted: line.network_fee } : null;
   },
   lines: lineIdsOf,
-  takenOver: async (tx, intentId) => {
+  reassigned: async (tx, intentId) => {
     const [{ batch_id: id }] = await tx.query<[{ batch_id: string }]>(
       'SELECT owner_id AS batch_id FROM intent WHERE id = $1',
       [intentId],

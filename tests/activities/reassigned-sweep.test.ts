@@ -180,7 +180,7 @@ const noncesOf = async (paid: Paid): Promise<number[]> =>
   );
 
 /** A payment whose sweep is signed and sent, and whose deposit is gone. */
-async function stranded(currency: string, custody: 'platform' | 'external' = 'platform') {
+async function orphaned(currency: string, custody: 'platform' | 'external' = 'platform') {
   const paid = await invoice(currency, custody);
   const first = await pays(paid);
   await queued(paid.id);
@@ -202,7 +202,7 @@ async function stranded(currency: string, custody: 'platform' | 'external' = 'pl
 it.each(['BTC', 'ETH'])(
   'whose end is booked before %s is queued again leaves it nothing to wait for',
   async (currency) => {
-    const { paid, first, intentId } = await stranded(currency);
+    const { paid, first, intentId } = await orphaned(currency);
     await turn(first, 'confirmed');
     await mine(intentId, 1);
     await bookEnd(db, intentId);
@@ -217,7 +217,7 @@ it.each(['BTC', 'ETH'])(
 );
 
 it.each(['ETH', 'USDT_ERC20'])('sends the same bytes for the same amount of %s', async (currency) => {
-  const { paid, intentId } = await stranded(currency);
+  const { paid, intentId } = await orphaned(currency);
   await pays(paid);
   await queued(paid.id);
   expect((await sweeps().nextIntent(paid.id))?.id).toBe(intentId);
@@ -239,7 +239,7 @@ it.each([
 ] as const)(
   'signs another on the same nonce for another amount: %s, %s, times %s',
   async (currency, custody, factor) => {
-    const { paid, intentId } = await stranded(currency, custody);
+    const { paid, intentId } = await orphaned(currency, custody);
     const amount = fit(String(parseFloat(paid.amount) * parseFloat(factor)), 6, 'down');
     await pays(paid, amount);
     await queued(paid.id);
@@ -273,7 +273,7 @@ it('takes several deposits, of which one had been in the old sweep', async () =>
 });
 
 it('gives the first deposit a sweep of its own where it comes back after all', async () => {
-  const { paid, first } = await stranded('ETH');
+  const { paid, first } = await orphaned('ETH');
   const amount = fit(String(parseFloat(paid.amount) * 2), 6, 'down');
   await pays(paid, amount);
   await queued(paid.id);
@@ -288,7 +288,7 @@ it('gives the first deposit a sweep of its own where it comes back after all', a
 });
 
 it('goes on for a payment of its own where the first one is over', async () => {
-  const { paid, intentId } = await stranded('ETH');
+  const { paid, intentId } = await orphaned('ETH');
   await db.query(`UPDATE payment SET expires_at = now() - interval '1 second' WHERE id = $1`, [paid.id]);
   await h.setRates();
   expect(await advance(paid.id)).toBe('EXPIRED');
@@ -305,7 +305,7 @@ it('goes on for a payment of its own where the first one is over', async () => {
 it.each(['ETH', 'USDT_ERC20'])(
   'sweeps what the old transaction leaves where that was mined instead: %s',
   async (currency) => {
-    const { paid, intentId } = await stranded(currency);
+    const { paid, intentId } = await orphaned(currency);
     const amount = fit(String(parseFloat(paid.amount) * 2), 6, 'down');
     await pays(paid, amount);
     await queued(paid.id);
@@ -320,7 +320,7 @@ it.each(['ETH', 'USDT_ERC20'])(
 );
 
 it('settles with the old transaction where that took the new money before anybody planned', async () => {
-  const { paid, intentId } = await stranded('ETH');
+  const { paid, intentId } = await orphaned('ETH');
   const amount = fit(String(parseFloat(paid.amount) * 2), 6, 'down');
   await pays(paid, amount);
   await mine(intentId, 1);
@@ -331,7 +331,7 @@ it('settles with the old transaction where that took the new money before anybod
 });
 
 it('buys more gas where what it bought does not pay for another attempt', async () => {
-  const { paid, intentId } = await stranded('USDT_ERC20');
+  const { paid, intentId } = await orphaned('USDT_ERC20');
   await db.query(
     'UPDATE intent SET max_unit_price = (SELECT unit_price FROM attempt WHERE intent_id = $1) WHERE id = $1',
     [intentId],
@@ -344,7 +344,7 @@ it('buys more gas where what it bought does not pay for another attempt', async 
 });
 
 it('brings its gas again first where that is gone too', async () => {
-  const { paid, intentId } = await stranded('USDT_ERC20');
+  const { paid, intentId } = await orphaned('USDT_ERC20');
   const [gas] = await db
     .query(
       `UPDATE attempt SET status = 'sent', success = NULL, fee_units = NULL, block_hash = NULL, height = NULL

@@ -1,17 +1,17 @@
 import type { EntityManager } from 'typeorm';
 import type { IntentRow, NewIntent } from '../txmanager/intents';
 
-/** A sweep, or its gas, that was planned for deposits which its payment does not have now. `signed`: how many
- *  attempts it has. */
-export type StrandedIntent = IntentRow & { signed: number; nonce: number | null; unit_price: string | null };
+/** An orphaned intent: a sweep, or its gas, that was planned for deposits which its payment does not have now.
+ *  `signed`: how many attempts it has. */
+export type OrphanedIntent = IntentRow & { signed: number; nonce: number | null; unit_price: string | null };
 
 /** Those of a payment, and those of its relatives that hold a nonce of these addresses or these coins; locked.
  *  `firstId`: the payment whose addresses they are. Those whose end is in the ledger are not among them. */
-export const strandedIntents = (
+export const orphanedIntents = (
   tx: EntityManager,
   of: Readonly<{ paymentId: string; firstId: string; addresses: readonly string[]; depositIds: readonly string[] }>,
-): Promise<StrandedIntent[]> =>
-  tx.query<StrandedIntent[]>(
+): Promise<OrphanedIntent[]> =>
+  tx.query<OrphanedIntent[]>(
     `SELECT i.*, a.signed, a.nonce, a.unit_price FROM intent i JOIN payment p ON p.id = i.payment_id
         CROSS JOIN LATERAL (SELECT count(*)::int AS signed, max(nonce) AS nonce, max(unit_price)::text AS unit_price
                               FROM attempt WHERE intent_id = i.id) a
@@ -29,11 +29,11 @@ export const strandedIntents = (
     [of.paymentId, of.addresses, of.depositIds, of.firstId],
   );
 
-/** Has a stranded intent, signed or not, go on for these deposits. `isSame`: what was signed for it is right for
+/** Has an orphaned intent, signed or not, go on for these deposits. `isSame`: what was signed for it is right for
  *  them too. Its budget pays for whatever replaces what is signed. */
 export async function repointIntent(
   tx: EntityManager,
-  old: StrandedIntent,
+  old: OrphanedIntent,
   to: Pick<
     NewIntent,
     | 'outputs'
@@ -75,8 +75,8 @@ export async function repointIntent(
   ]);
 }
 
-/** Sets a stranded intent superseded: what was signed for it is looked for in the chain, and not sent again until it is
- *  taken over. */
+/** Sets an orphaned intent superseded: what was signed for it is looked for in the chain, and not sent again until it
+ *  is reassigned. */
 export async function supersede(tx: EntityManager, intentId: string): Promise<void> {
   await tx.query(
     `UPDATE intent SET status = 'dead', updated_at = now() WHERE id = $1 AND status IN ('planned', 'stored', 'sent')`,

@@ -8,8 +8,8 @@ import { outgoingKinds } from './kinds';
 import { lockObligation } from './kinds/obligations';
 import type { Obligation } from './obligation';
 
-/** Rows take over what was signed for them in the time that a recovery has lost: nothing is signed for them twice, and
- *  what has left is booked by them. What allowed it then is not asked again. */
+/** What was signed for a row in the time that a recovery has lost is reassigned to it: nothing is signed for it twice,
+ *  and what has left is booked by it. What allowed it then is not asked again. */
 
 type Lost = Awaited<ReturnType<typeof lostOf>>;
 
@@ -18,27 +18,27 @@ class PaidAnother extends Error {}
 
 /** What an owner has lost is its own again, in a transaction of its own; why it cannot be yet, or null. To be called
  *  before anything is planned. */
-export const takeOverAtOnce = (db: DataSource, owner: IntentOwner): Promise<string | null> =>
+export const reassignAtOnce = (db: DataSource, owner: IntentOwner): Promise<string | null> =>
   db
-    .transaction((tx) => takeOverLost(tx, owner))
+    .transaction((tx) => reassignLost(tx, owner))
     .catch((error: unknown) => {
       if (error instanceof PaidAnother) return error.message;
       throw error;
     });
 
 /** The same in the caller's transaction. */
-export async function takeOverLost(tx: EntityManager, owner: IntentOwner): Promise<string | null> {
+export async function reassignLost(tx: EntityManager, owner: IntentOwner): Promise<string | null> {
   const lost = await lostOf(tx, owner);
-  return lost.length ? takeOver(tx, lost, owner.kind === 'sweep' ? owner.id : null) : null;
+  return lost.length ? reassign(tx, lost, owner.kind === 'sweep' ? owner.id : null) : null;
 }
 
 /** The same of the sweeps of a payment's deposits, whatever payment they were for. */
-export async function takeOverSweeps(tx: EntityManager, paymentId: string): Promise<string | null> {
+export async function reassignLostSweeps(tx: EntityManager, paymentId: string): Promise<string | null> {
   const lost = await lostSweepsOf(tx, paymentId);
-  return lost.length ? takeOver(tx, lost, paymentId) : null;
+  return lost.length ? reassign(tx, lost, paymentId) : null;
 }
 
-async function takeOver(tx: EntityManager, lost: Lost, paymentId: string | null): Promise<string | null> {
+async function reassign(tx: EntityManager, lost: Lost, paymentId: string | null): Promise<string | null> {
   for (const { id, booked, kind, twin, outputs } of lost) {
     // In the order of the locks: its row, then the intent.
     if (twin) await lockObligation(tx, twin);
@@ -48,7 +48,7 @@ async function takeOver(tx: EntityManager, lost: Lost, paymentId: string | null)
     const obligation = await lockObligation(tx, own);
     if (obligation) refuseOther(obligation, kind, outputs);
     if (obligation && !obligation.isUnderWay) await obligation.stored();
-    await outgoingKinds.find((one) => one.kind === kind)?.takenOver?.(tx, own);
+    await outgoingKinds.find((one) => one.kind === kind)?.reassigned?.(tx, own);
   }
   return null;
 }
