@@ -19,9 +19,9 @@ export const processIntents = async (next: () => Promise<NextIntent>): Promise<s
     isUpdated = true;
   });
 
-  const hasRoom = (): boolean => wf.workflowInfo().historyLength < eventsPerHistory;
+  const hasEventsLeft = (): boolean => wf.workflowInfo().historyLength < eventsPerHistory;
 
-  while (hasRoom()) {
+  while (hasEventsLeft()) {
     isUpdated = false;
     const intent = await next();
     if (!intent) {
@@ -46,7 +46,7 @@ export const processIntents = async (next: () => Promise<NextIntent>): Promise<s
     wf.setCurrentDetails(`${summary}.`);
     const end = (how: string): void => void ended.push(`${summary}: ${how}.`);
     let isSigned = false;
-    while (hasRoom()) {
+    while (hasEventsLeft()) {
       isUpdated = false;
       if (!isSigned) {
         const signed = await signer.signOnce(id);

@@ -79,7 +79,7 @@ export async function keepReconciled(): Promise<void> {
   await wf.continueAsNew<typeof keepReconciled>();
 }
 
-/** Puts small coins together while that is cheap, and watches what gas there is. Workflow id: `treasury`. */
+/** Puts small coins together while fees are low, and watches what gas there is. Workflow id: `treasury`. */
 export async function keepTreasury(): Promise<void> {
   for (let run = 0; run < runsPerHistory; run += 1) {
     await act.maintainTreasury();

@@ -70,7 +70,7 @@ async function watchPrice(db: DataSource, network: NetworkId): Promise<void> {
   await (fee.isFresh ? resolveIncident(db, incident) : openIncidentAgain(db, incident));
 }
 
-/** Small coins become one, while that is cheap; one transaction at a time. */
+/** Small coins become one, while fees are low; one transaction at a time. */
 async function joinCoins(tx: EntityManager, network: UtxoNetwork): Promise<void> {
   const hot = await lockTreasury(tx, network.id);
   const price = BigInt(await unitPriceNow(tx, network.id));

@@ -1,29 +1,29 @@
 import { costUnits, workOf } from '../chains/costs';
 import { compare, times } from '../money';
 
-/** One payment's part in the fee of a transaction that moves many. `weight`: how much of the work is its own; `room`:
- *  the most that it can bear. Base units. */
-export type FeePart = Readonly<{ weight: bigint; room: bigint }>;
+/** One payment's part in the fee of a transaction that moves many. `workShare`: how much of the work is its own;
+ *  `feeCapacity`: the most that it can bear. Base units. */
+export type FeePart = Readonly<{ workShare: bigint; feeCapacity: bigint }>;
 
 /** Most payments that one transaction sweeps: well below what nodes relay, and few enough to be signed within a second
  *  or two. */
 export const batchLimit = 50;
 
-/** A fee, split by weight so that the parts add up to it exactly and nobody bears more than its room: what one cannot
- *  bear the others do. Throws where all together cannot. The same parts in the same order, the same split. */
+/** A fee, split by the work so that the parts add up to it exactly and nobody bears more than its capacity: what one
+ *  cannot bear the others do. Throws where all together cannot. The same parts in the same order, the same split. */
 export function shareOut(fee: bigint, parts: readonly FeePart[]): bigint[] {
-  if (fee < 0n || parts.reduce((sum, part) => sum + part.room, 0n) < fee)
+  if (fee < 0n || parts.reduce((sum, part) => sum + part.feeCapacity, 0n) < fee)
     throw new RangeError(`A fee of ${fee} is more than its ${parts.length} parts can bear`);
   const shares = parts.map(() => 0n);
   let left = fee;
   while (left > 0n) {
-    const open = parts.map((_, index) => index).filter((index) => shares[index]! < parts[index]!.room);
-    const weight = open.reduce((sum, index) => sum + weightOf(parts[index]!), 0n);
+    const open = parts.map((_, index) => index).filter((index) => shares[index]! < parts[index]!.feeCapacity);
+    const allWork = open.reduce((sum, index) => sum + workOfPart(parts[index]!), 0n);
     const round = left;
     for (const index of open) {
-      const fair = (round * weightOf(parts[index]!)) / weight;
+      const fair = (round * workOfPart(parts[index]!)) / allWork;
       // What rounding leaves over goes unit by unit, in order.
-      const more = least(least(fair > 0n ? fair : 1n, left), parts[index]!.room - shares[index]!);
+      const more = least(least(fair > 0n ? fair : 1n, left), parts[index]!.feeCapacity - shares[index]!);
       shares[index]! += more;
       left -= more;
     }
@@ -31,7 +31,7 @@ export function shareOut(fee: bigint, parts: readonly FeePart[]): bigint[] {
   return shares;
 }
 
-const weightOf = (part: FeePart): bigint => (part.weight > 0n ? part.weight : 1n);
+const workOfPart = (part: FeePart): bigint => (part.workShare > 0n ? part.workShare : 1n);
 const least = (a: bigint, b: bigint): bigint => (a < b ? a : b);
 
 /** A payment that could be swept together with others. Base units; `netUnits`: what the merchant's own address must get
@@ -48,7 +48,7 @@ export type Candidate = Readonly<{
 }>;
 
 /** The most of the fee that a payment can bear. */
-export const roomOf = (one: Pick<Candidate, 'broughtUnits' | 'netUnits'>): bigint =>
+export const feeCapacityOf = (one: Pick<Candidate, 'broughtUnits' | 'netUnits'>): bigint =>
   one.broughtUnits - (one.netUnits ?? 0n);
 
 /** Does moving this cost more than it may? `cost`, `value`: of one unit, whatever it is. */
@@ -77,7 +77,8 @@ export function chooseBatch(candidates: readonly Candidate[], feeOf: FeeOf, maxC
     const goes = (one: Candidate): boolean => {
       const part = fee(one);
       return (
-        part < roomOf(one) && (one.isDue || !costsTooMuch(part.toString(), one.broughtUnits.toString(), maxCostPct))
+        part < feeCapacityOf(one) &&
+        (one.isDue || !costsTooMuch(part.toString(), one.broughtUnits.toString(), maxCostPct))
       );
     };
     const staying = chosen.filter(goes);

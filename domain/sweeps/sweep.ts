@@ -74,8 +74,8 @@ function planCoins(input: SweepInput, total: string, external: External): Planne
     : [{ address: settlementAddress, units: null }];
   const count = sources.reduce((sum, source) => sum + source.depositIds.length, 0);
   const work = workOf({ currency, inputs: count, outputs: outputs.length });
-  const room = external ? external.fee : total;
-  if (compare(room, nativeCost(currency, input.unitPrice, work)) <= 0) return null;
+  const feeCapacity = external ? external.fee : total;
+  if (compare(feeCapacity, nativeCost(currency, input.unitPrice, work)) <= 0) return null;
   const from = sources[0];
   if (!from) return null;
   return [

@@ -10,7 +10,7 @@ export type FeeLimits = Readonly<{ maxUnitPrice: string; feeBudget: string }>;
 const rise = '4';
 /** A smaller transaction that replaces a larger one pays an eighth more than it, and change that is too small to send
  *  is paid as fee. */
-const budgetRoom = '1.25';
+const budgetMargin = '1.25';
 
 /** The most that a transaction planned at `unitPrice` may pay per unit of work: four times that price, but at least the
  *  network's `leastPriceCap`. Whole base units. */
@@ -20,7 +20,7 @@ export const priceCap = (network: NetworkId, unitPrice: string): string =>
 /** Limits around a cap that is given: where gas was bought, or a fee kept back, for that price. */
 export const limitsFor = (maxUnitPrice: string, work: bigint): FeeLimits => ({
   maxUnitPrice,
-  feeBudget: times(times(maxUnitPrice, work.toString(), 18, 'up'), budgetRoom, 0, 'up'),
+  feeBudget: times(times(maxUnitPrice, work.toString(), 18, 'up'), budgetMargin, 0, 'up'),
 });
 
 /** The limits of what was planned for `before` work and takes `work`. `isKept`: what its fee may be was kept back for
@@ -44,8 +44,8 @@ export function bumpedPrice(last: string, today: string): string {
   return compare(raised, today) > 0 ? raised : fit(today, 0, 'up');
 }
 
-/** The price of the attempt after one at `last`; null where the cap leaves no room for one that nodes would take in its
- *  place. */
+/** The price of the attempt after one at `last`; null where the cap allows none that nodes would take in
+ *  its place. */
 export function nextPrice(last: string, today: string, maxUnitPrice: string): string | null {
   const price = smaller(bumpedPrice(last, today), maxUnitPrice);
   return compare(price, times(last, '1.125', 18, 'up')) < 0 ? null : price;

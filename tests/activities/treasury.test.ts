@@ -226,7 +226,7 @@ it('signs no move of nobody, none out of the treasury, and nothing for a kind th
   await expect(signer.signOnce(other!.id)).rejects.toMatchObject({ code: 'INTENT_MISMATCH' });
 });
 
-it('BTC: puts small coins together while that is cheap, one transaction at a time', async () => {
+it('BTC: puts small coins together while fees are low, one transaction at a time', async () => {
   const { maintainTreasury } = treasuryMaintenanceActivities({ db, config });
   await db.query(
     `INSERT INTO deposit (network, tx_id, out_index, address, role, currency, amount, stated_amount, is_dust, status,

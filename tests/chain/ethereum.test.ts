@@ -367,8 +367,8 @@ describe('what a node says to a broadcast', () => {
     const rich = ours();
     await payer.pay('ETH', rich, '1');
     await mined();
-    const cheap = await plan(rich, { maxFeePerGas: 1n, maxPriorityFeePerGas: 1n });
-    expect(await fixture.adapter.broadcast(cheap.raw)).toMatchObject({ outcome: 'refused', why: 'fee' });
+    const underpaid = await plan(rich, { maxFeePerGas: 1n, maxPriorityFeePerGas: 1n });
+    expect(await fixture.adapter.broadcast(underpaid.raw)).toMatchObject({ outcome: 'refused', why: 'fee' });
     const good = await plan(rich, {});
     expect(await fixture.adapter.broadcast(good.raw)).toEqual({ outcome: 'accepted' });
     await mined();

@@ -205,8 +205,8 @@ it('says what a node said of bytes, and by which outcome', async () => {
   };
   expect(await said(ahead.raw)).toEqual(['early', 'terPRE_SEQ', true, null]);
   await net.order({ order: 'set', loadFactor: 3 });
-  const cheap = await net.sign(payer, { to: shop.address, feeDrops: 29n });
-  expect(await said(cheap.raw)).toEqual(['refused', 'telINSUF_FEE_P', false, 'fee']);
+  const underpaid = await net.sign(payer, { to: shop.address, feeDrops: 29n });
+  expect(await said(underpaid.raw)).toEqual(['refused', 'telINSUF_FEE_P', false, 'fee']);
   expect((await net.node.fees()).least).toBe(30n);
   const stranger = net.person(50);
   expect(await net.node.account(stranger.address)).toBeNull();

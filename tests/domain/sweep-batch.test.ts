@@ -5,7 +5,7 @@ import {
   chooseBatch,
   coinFee,
   costsTooMuch,
-  roomOf,
+  feeCapacityOf,
   shareOut,
   sweepDeadlines,
   type Candidate,
@@ -25,34 +25,34 @@ describe('the parts of a fee', () => {
   it('add up, are never negative, and never more than one can bear', () => {
     fc.assert(
       fc.property(
-        fc.array(fc.record({ weight: fc.bigInt(0n, 50n), room: fc.bigInt(0n, 10n ** 12n) }), {
+        fc.array(fc.record({ workShare: fc.bigInt(0n, 50n), feeCapacity: fc.bigInt(0n, 10n ** 12n) }), {
           minLength: 1,
           maxLength: 60,
         }),
         fc.double({ min: 0, max: 1, noNaN: true }),
         (parts, part) => {
-          const room = parts.reduce((sum, one) => sum + one.room, 0n);
-          const fee = (room * BigInt(Math.floor(part * 1e6))) / 1_000_000n;
+          const capacity = parts.reduce((sum, one) => sum + one.feeCapacity, 0n);
+          const fee = (capacity * BigInt(Math.floor(part * 1e6))) / 1_000_000n;
           const shares = shareOut(fee, parts);
           expect(shares.reduce((sum, share) => sum + share, 0n)).toBe(fee);
-          shares.forEach((share, index) => expect(share >= 0n && share <= parts[index]!.room).toBe(true));
+          shares.forEach((share, index) => expect(share >= 0n && share <= parts[index]!.feeCapacity).toBe(true));
           expect(shareOut(fee, parts)).toEqual(shares);
         },
       ),
     );
   });
 
-  it('are by weight where everybody can bear theirs, to a unit each', () => {
+  it('are by work where everybody can bear theirs, to a unit each', () => {
     fc.assert(
       fc.property(
         fc.array(fc.bigInt(1n, 20n), { minLength: 1, maxLength: 40 }),
         fc.bigInt(0n, 10n ** 9n),
-        (weights, fee) => {
-          const parts = weights.map((weight) => ({ weight, room: 10n ** 18n }));
-          const all = weights.reduce((sum, weight) => sum + weight, 0n);
+        (works, fee) => {
+          const parts = works.map((workShare) => ({ workShare, feeCapacity: 10n ** 18n }));
+          const all = works.reduce((sum, work) => sum + work, 0n);
           shareOut(fee, parts).forEach((share, index) => {
-            const off = share - (fee * weights[index]!) / all;
-            expect(off >= -BigInt(weights.length) && off <= BigInt(weights.length)).toBe(true);
+            const off = share - (fee * works[index]!) / all;
+            expect(off >= -BigInt(works.length) && off <= BigInt(works.length)).toBe(true);
           });
         },
       ),
@@ -60,7 +60,7 @@ describe('the parts of a fee', () => {
     expect(
       shareOut(
         10n,
-        [1n, 1n, 1n].map((weight) => ({ weight, room: 100n })),
+        [1n, 1n, 1n].map((workShare) => ({ workShare, feeCapacity: 100n })),
       ),
     ).toEqual([4n, 3n, 3n]);
   });
@@ -68,11 +68,11 @@ describe('the parts of a fee', () => {
   it('go to the others where one cannot bear it, and nowhere where all cannot', () => {
     expect(
       shareOut(90n, [
-        { weight: 1n, room: 5n },
-        { weight: 1n, room: 500n },
+        { workShare: 1n, feeCapacity: 5n },
+        { workShare: 1n, feeCapacity: 500n },
       ]),
     ).toEqual([5n, 85n]);
-    expect(() => shareOut(11n, [{ weight: 1n, room: 10n }])).toThrow(RangeError);
+    expect(() => shareOut(11n, [{ workShare: 1n, feeCapacity: 10n }])).toThrow(RangeError);
   });
 });
 
@@ -117,9 +117,9 @@ describe('who goes with a batch', () => {
           if (!chosen.length) return;
           const shares = shareOut(
             fee,
-            chosen.map((one) => ({ weight: BigInt(one.inputs), room: roomOf(one) })),
+            chosen.map((one) => ({ workShare: BigInt(one.inputs), feeCapacity: feeCapacityOf(one) })),
           );
-          chosen.forEach((one, index) => expect(shares[index]! <= roomOf(one)).toBe(true));
+          chosen.forEach((one, index) => expect(shares[index]! <= feeCapacityOf(one)).toBe(true));
         },
       ),
     );

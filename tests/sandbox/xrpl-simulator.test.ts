@@ -169,8 +169,8 @@ it('asks for more the fuller a ledger is, lets the rest wait, and takes the dear
   // Who pays the price is in at once.
   const rushed = await net.pay(rich, { to: payers[0]!.address, feeDrops: fees.open });
   expect(rushed.result).toBe('tesSUCCESS');
-  const dear = await net.node.readLedger(await net.close());
-  expect(new Set(dear!.txIds)).toEqual(new Set([sent[0], sent[1], rushed.txId]));
+  const full = await net.node.readLedger(await net.close());
+  expect(new Set(full!.txIds)).toEqual(new Set([sent[0], sent[1], rushed.txId]));
   const waited = await net.node.readLedger(await net.close());
   expect(new Set(waited!.txIds)).toEqual(new Set([sent[2], sent[3]]));
 });

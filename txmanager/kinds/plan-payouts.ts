@@ -65,10 +65,10 @@ async function planCurrency(
        FROM intent WHERE owner_kind = 'payout-batch' AND owner_id = $1 AND kind = 'leg' AND network = $2`,
     [batch.id, network, isUtxo ? [] : await heldUpWallets(tx, network)],
   );
-  const room = isUtxo ? perTransaction : payoutWindow - known!.open;
-  if (room <= 0) return null;
+  const free = isUtxo ? perTransaction : payoutWindow - known!.open;
+  if (free <= 0) return null;
   const ref = isUtxo ? `${batch.id}/${known!.all + 1}` : batch.id;
-  const some = lines.slice(0, room);
+  const some = lines.slice(0, free);
   const plan = await planOutgoing(tx, {
     kind: 'leg',
     ref,

@@ -16,7 +16,7 @@ import { sweptPayments } from '../../db/txmanager/sign-facts';
 import { assetOf, networkOf, type Currency } from '../../domain/chains/assets';
 import { feeGoneJournal, feeGoneKey, type FeePayer } from '../../domain/ledger/ledger';
 import { fromUnits } from '../../domain/money';
-import { roomOf, shareOut } from '../../domain/sweeps/sweep-batch';
+import { feeCapacityOf, shareOut } from '../../domain/sweeps/sweep-batch';
 import type { InsideFacts } from '../obligation';
 import { invoicesOf } from './invoices';
 import { transferText, type Booking, type OutgoingKind } from './kind';
@@ -133,9 +133,9 @@ async function shareFee(
   const parts = shareOut(
     fee,
     members.map((share) => ({
-      weight: BigInt(share.deposit_ids.length),
+      workShare: BigInt(share.deposit_ids.length),
       // Tokens do not bear their gas in what they are: their settlement charges it.
-      room: isTokenBatch(intent) ? fee : roomOfShare(share),
+      feeCapacity: isTokenBatch(intent) ? fee : capacityOfShare(share),
     })),
   );
   for (const [index, share] of members.entries())
@@ -164,8 +164,8 @@ async function shareFee(
   for (const share of left) await tellPayment(tx, share.payment_id);
   return members.map((share) => share.payment_id);
 }
-const roomOfShare = (share: ShareRow): bigint =>
-  roomOf({
+const capacityOfShare = (share: ShareRow): bigint =>
+  feeCapacityOf({
     broughtUnits: BigInt(share.brought_units),
     netUnits: share.net_units === null ? null : BigInt(share.net_units),
   });
