@@ -1,5 +1,5 @@
 import type { EntityManager } from 'typeorm';
-import { ensureEnds, returnGas } from '../../db/ledger/ledger';
+import { captureOrReleaseAll, returnGas } from '../../db/ledger/ledger';
 import { byCurrency, holdOfLine, requestPayout } from '../../db/payouts/payouts';
 import { releaseJournal } from '../../domain/ledger/ledger';
 import type { BatchRow, PayoutLineRow } from '../../domain/payouts/payout';
@@ -8,7 +8,7 @@ import { changedRows } from '../../db/query';
 /** J7 of lines that nothing will be sent for. */
 export async function releaseLines(tx: EntityManager, lines: readonly PayoutLineRow[]): Promise<void> {
   const holds = byCurrency(lines).map(holdOfLine);
-  await ensureEnds(tx, holds.map(releaseJournal));
+  await captureOrReleaseAll(tx, holds.map(releaseJournal));
   await returnGas(tx, holds);
 }
 

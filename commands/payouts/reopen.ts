@@ -1,6 +1,6 @@
 import type { EntityManager } from 'typeorm';
 import { refreshBatch } from '../../commands/payouts/refresh';
-import { reverseEnd } from '../../db/ledger/ledger';
+import { reopenHold } from '../../db/ledger/ledger';
 import { lockBatch, linesOf, byCurrency, holdOfLine, moveLines } from '../../db/payouts/payouts';
 import type { PayoutLineRow } from '../../domain/payouts/payout';
 
@@ -22,7 +22,7 @@ export async function reopenLines(tx: EntityManager, network: string, height: nu
       intent_ids.includes(line.intent_id ?? ''),
     );
     const reopened: PayoutLineRow[] = [];
-    for (const line of byCurrency(ended)) if (await reverseEnd(tx, holdOfLine(line))) reopened.push(line);
+    for (const line of byCurrency(ended)) if (await reopenHold(tx, holdOfLine(line))) reopened.push(line);
     if (!reopened.length) continue;
     await moveLines(tx, reopened, 'broadcast', { merchant_message: null });
     await refreshBatch(tx, batch);

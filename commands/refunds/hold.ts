@@ -1,5 +1,5 @@
 import type { EntityManager } from 'typeorm';
-import { ensure, ensureEnd, returnGas } from '../../db/ledger/ledger';
+import { ensure, captureOrRelease, returnGas } from '../../db/ledger/ledger';
 import { setAllocation } from '../../db/payments/deposits';
 import { spend } from '../../db/records';
 import { holdOf } from '../../db/refunds/refunds';
@@ -17,7 +17,7 @@ export async function hold(tx: EntityManager, row: RefundRow): Promise<void> {
 /** J7; or the deposits are unallocated as they were before. Their payment looks whether the chain still has them. */
 export async function releaseRefund(tx: EntityManager, row: RefundRow): Promise<void> {
   if (row.source === 'balance') {
-    await ensureEnd(tx, releaseJournal(holdOf(row)));
+    await captureOrRelease(tx, releaseJournal(holdOf(row)));
     return returnGas(tx, [holdOf(row)]);
   }
   await setAllocation(tx, row.deposit_ids, 'unallocated');

@@ -1,5 +1,5 @@
 import type { EntityManager } from 'typeorm';
-import { reverseEnd, reverse, noteHoldGone } from '../../db/ledger/ledger';
+import { reopenHold, reverse, noteHoldGone } from '../../db/ledger/ledger';
 import { restoreLimitUse } from '../limits/outbound-check';
 import { setAllocation } from '../../db/payments/deposits';
 import { lockPayment, movePayment, announce } from '../../db/payments/payments';
@@ -8,10 +8,10 @@ import type { RefundRow } from '../../domain/refunds/refund';
 import { refundKey } from '../../domain/ledger/ledger';
 import { revertFeeKey } from '../../domain/ledger/network-fees';
 
-/** Reverses the end of a refund. False where what was returned is spent, or in other hands. */
+/** Reverses the capture or release of a refund. False where what was returned is spent, or in other hands. */
 
 async function reverseRefundEnd(tx: EntityManager, row: RefundRow): Promise<boolean> {
-  if (row.source === 'balance') return reverseEnd(tx, holdOf(row));
+  if (row.source === 'balance') return reopenHold(tx, holdOf(row));
   await reverse(tx, revertFeeKey({ kind: 'refund', id: row.id }));
   if (row.status === 'completed') {
     await reverse(tx, refundKey(row.id));

@@ -1,5 +1,5 @@
 import type { EntityManager } from 'typeorm';
-import { ensureEnd, returnGas } from '../../db/ledger/ledger';
+import { captureOrRelease, returnGas } from '../../db/ledger/ledger';
 import { releaseLimitUse } from '../limits/outbound-check';
 import { byClock } from '../../db/records';
 import { dropIntents } from '../../db/txmanager/intents';
@@ -8,7 +8,7 @@ import { releaseJournal } from '../../domain/ledger/ledger';
 import type { WithdrawalRow } from '../../domain/withdrawals/withdrawal';
 
 async function release(tx: EntityManager, row: WithdrawalRow): Promise<void> {
-  await ensureEnd(tx, releaseJournal(holdOf(row)));
+  await captureOrRelease(tx, releaseJournal(holdOf(row)));
   await returnGas(tx, [holdOf(row)]);
 }
 

@@ -1,5 +1,5 @@
 import type { EntityManager } from 'typeorm';
-import { reverseEnd } from '../../db/ledger/ledger';
+import { reopenHold } from '../../db/ledger/ledger';
 import { restoreLimitUse } from '../limits/outbound-check';
 import { lockWithdrawal, holdOf, moveWithdrawal, announceWithdrawal } from '../../db/withdrawals/withdrawals';
 
@@ -15,7 +15,7 @@ export async function reopenWithdrawals(tx: EntityManager, network: string, heig
   );
   for (const { ref, success } of gone) {
     const row = await lockWithdrawal(tx, ref);
-    if (row?.status !== (success ? 'completed' : 'failed') || !(await reverseEnd(tx, holdOf(row)))) continue;
+    if (row?.status !== (success ? 'completed' : 'failed') || !(await reopenHold(tx, holdOf(row)))) continue;
     if (!success) await restoreLimitUse(tx, 'withdrawal', ref);
     const reopened = await moveWithdrawal(tx, row, 'broadcast', { completed_at: null, merchant_message: null });
     await announceWithdrawal(tx, reopened, 'withdrawal.broadcast', row.status);

@@ -1,4 +1,4 @@
-import { registrySql, holds, paid, endOf, type Check } from './row-sets';
+import { registrySql, holds, paid, captureOrReleaseOf, type Check } from './row-sets';
 
 /** What is on its way out, its holds and its wallets: I7 to I9. */
 export const sendingChecks: readonly Check[] = [
@@ -107,7 +107,8 @@ export const sendingChecks: readonly Check[] = [
   {
     invariant: 'I9',
     what: 'money on its way out without its hold, or with the wrong end of it',
-    sql: `SELECT h.kind || ' ' || h.id || ' ' || h.status FROM ${holds} h ${endOf(`'hold/' || h.kind || '/' || h.id`)}
+    sql: `SELECT h.kind || ' ' || h.id || ' ' || h.status FROM ${holds} h
+             ${captureOrReleaseOf(`'hold/' || h.kind || '/' || h.id`)}
       WHERE
                  NOT EXISTS (SELECT FROM journal j WHERE j.key = 'hold/' || h.kind || '/' || h.id)
               OR f.is_double OR (h.status IN ('completed', 'failed', 'cancelled')) <> (f.id IS NOT NULL)
@@ -131,7 +132,7 @@ export const sendingChecks: readonly Check[] = [
     invariant: 'I9',
     what: 'a payout without its hold, or with the wrong end of it',
     sql: `SELECT l.id || ' ' || l.status FROM payout_leg l
-             LEFT JOIN journal j ON j.key = 'hold/leg/' || l.id ${endOf(`'hold/leg/' || l.id`)}
+             LEFT JOIN journal j ON j.key = 'hold/leg/' || l.id ${captureOrReleaseOf(`'hold/leg/' || l.id`)}
            WHERE j.id IS NULL OR f.is_double OR (l.status IN ('completed', 'failed', 'refunded')) <> (f.id IS NOT NULL)
               OR (l.status = 'completed') <> EXISTS (SELECT FROM posting p WHERE p.journal_id = f.id
                 AND p.credit = 'A:treasury'

@@ -56,8 +56,8 @@ export const paid = `(${Object.entries<KindFacts>(kinds)
 const isInForce = (j: string): string =>
   `(${j}.id IS NOT NULL AND (NOT EXISTS (SELECT FROM journal back WHERE back.reverses = ${j}.id)
      OR journal_stands(${j}.key)))`;
-/** The end of the hold under `key` that is in force, of its two: `id`, and whether both are. */
-export const endOf = (
+/** The capture or the release of the hold under `key`, whichever is in force: `id`, and whether both are. */
+export const captureOrReleaseOf = (
   key: string,
 ): string => `LEFT JOIN journal e ON e.key = ${key} || '/end' LEFT JOIN journal o ON o.key = ${key} || '/2/end'
            CROSS JOIN LATERAL (SELECT CASE WHEN ${isInForce('e')} THEN e.id WHEN ${isInForce('o')} THEN o.id END AS id,

@@ -121,25 +121,25 @@ async function isKnown(tx: EntityManager, journal: Journal): Promise<boolean> {
   return !other;
 }
 
-/** `ensure` for the end of a hold. What a reorganisation takes back may end otherwise the next time: one that had
- *  arrived is reverted, or the reverse. The other end has a key of its own, and at most one of the two is in force.
- *  Throws as `post` does. */
-export async function ensureEnd(tx: EntityManager, end: Journal): Promise<void> {
-  const first = await journalState(tx, end.key);
-  if (!first?.isReversed) return ensure(tx, end);
-  const other = otherEndKey(end.key);
-  if (!(await isKnown(tx, end))) return ensure(tx, { ...end, key: other });
+/** `ensure` for the capture or the release of a hold. What a reorganisation takes back may end otherwise the next time:
+ *  one that had arrived is reverted, or the reverse. The other has a key of its own, and at most one of the two is in
+ *  force. Throws as `post` does. */
+export async function captureOrRelease(tx: EntityManager, journal: Journal): Promise<void> {
+  const first = await journalState(tx, journal.key);
+  if (!first?.isReversed) return ensure(tx, journal);
+  const other = otherEndKey(journal.key);
+  if (!(await isKnown(tx, journal))) return ensure(tx, { ...journal, key: other });
   const second = await journalState(tx, other);
   if (second && !second.isReversed) throw new DomainError('JOURNAL_CONFLICT', `journal ${other} is in force`);
-  await ensure(tx, end);
+  await ensure(tx, journal);
 }
 
-/** `ensureEnd` for many, in this order: in one call where none of them was posted before. */
-export async function ensureEnds(tx: EntityManager, ends: readonly Journal[]): Promise<void> {
-  const keys = ends.map((end) => end.key);
+/** `captureOrRelease` for many, in this order: in one call where none of them was posted before. */
+export async function captureOrReleaseAll(tx: EntityManager, journals: readonly Journal[]): Promise<void> {
+  const keys = journals.map(({ key }) => key);
   const [known] = await tx.query<unknown[]>('SELECT FROM journal WHERE key = ANY($1) LIMIT 1', [keys]);
-  if (!known) return postAll(tx, ends);
-  for (const end of ends) await ensureEnd(tx, end);
+  if (!known) return postAll(tx, journals);
+  for (const journal of journals) await captureOrRelease(tx, journal);
 }
 
 /** Returns what was charged for the gas of recipients, where it was: nothing has reached them. */
@@ -150,9 +150,9 @@ export async function returnGas(tx: EntityManager, holds: ReadonlyArray<Pick<Hol
   for (const { key } of charged) await reverse(tx, key);
 }
 
-/** Takes back whichever end of a hold is in force: it is held again. False where what had been returned has been
- *  spent since; then nothing changes, and operators are told. */
-export async function reverseEnd(tx: EntityManager, hold: Pick<Hold, 'kind' | 'id'>): Promise<boolean> {
+/** Reverses the capture or release of a hold that is in force: it is held again. False where what had been
+ *  returned has been spent since; then nothing changes, and operators are told. */
+export async function reopenHold(tx: EntityManager, hold: Pick<Hold, 'kind' | 'id'>): Promise<boolean> {
   const key = `${holdKey(hold)}/end`;
   try {
     await tx.transaction(async (part) => {
@@ -216,7 +216,7 @@ export async function bookFeeChange(tx: EntityManager, keys: string | readonly s
   await ensure(tx, feeChangeJournal({ key: feeChangeKey(mined), native, from, before, now: chainFee }));
 }
 
-/** `ensure`, or `ensureEnd`, once more after a reorganisation with the fee that was booked first. */
+/** `ensure`, or `captureOrRelease`, once more after a reorganisation with the fee that was booked first. */
 export async function ensureMined(
   tx: EntityManager,
   mined: Mined,

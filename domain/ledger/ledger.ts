@@ -207,7 +207,7 @@ const holdEntry = (hold: Hold, step: 'reserve' | 'release' | 'arrived'): Stateme
 };
 export const holdKey = (hold: Pick<Hold, 'kind' | 'id'>): string => `hold/${hold.kind}/${hold.id}`;
 
-/** Where the other of its two ends is booked once a reorganisation has taken back the first. `key`: that of the
+/** The key of a release after a capture that a reorganisation has taken back, or the reverse. `key`: that of the
  *  first. */
 export const otherEndKey = (key: string): string => key.replace(/end$/, '2/end');
 

@@ -1032,7 +1032,7 @@ describe('a database that was restored from an old backup', () => {
   });
 });
 
-it('200 times cancelled while it is being signed: each payment has one of the two ends', async () => {
+it('200 times cancelled while it is being signed: each hold is captured or released, never both', async () => {
   const ends = { refunded: 0, processing: 0 };
   const lane = async (first: number): Promise<void> => {
     for (let n = first; n < 200; n += 4) {

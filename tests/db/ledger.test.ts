@@ -4,12 +4,12 @@ import { emitEvent } from '../../db/webhooks/events';
 import {
   balances,
   ensure,
-  ensureEnd,
+  captureOrRelease,
   ensureAllocation,
   reverseAllocation,
   post,
   reverse,
-  reverseEnd,
+  reopenHold,
 } from '../../db/ledger/ledger';
 import { claimRequests, completeRequests, postponeRequest, requestStart } from '../../db/temporal/temporal-requests';
 import { newId } from '../../domain/ids';
@@ -336,7 +336,7 @@ describe('reverse and ensure', () => {
     expect(await inUnsettled(merchantId)).toBe('1');
   });
 
-  it('has one of its two ends in force at most', async () => {
+  it('has its capture or its release in force, never both', async () => {
     const merchantId = await newMerchant();
     const hold = { kind: 'withdrawal', id: newId(), merchantId, currency: 'BTC', gross: '1' } as const;
     const arrived = captureJournal({ ...hold, net: '0.9', native: 'BTC', chainFee: '0.01', gasFrom: 'A:treasury' });
@@ -348,7 +348,7 @@ describe('reverse and ensure', () => {
     });
     const kinds = async (): Promise<string> =>
       (await balances(db, merchantId)).flatMap((row) => (row.amount === '0' ? [] : [row.kind])).join();
-    const end = (journal: Journal) => inTx((tx) => ensureEnd(tx, journal));
+    const end = (journal: Journal) => inTx((tx) => captureOrRelease(tx, journal));
     for (const [one, other, after] of [
       [arrived, released, ''],
       [released, arrived, 'available'],
@@ -358,7 +358,7 @@ describe('reverse and ensure', () => {
       await end(one);
       await expect(end(other)).rejects.toMatchObject({ code: 'JOURNAL_CONFLICT' });
       expect(await kinds()).toBe(after);
-      for (let n = 0; n < 2; n += 1) expect(await inTx((tx) => reverseEnd(tx, hold))).toBe(true);
+      for (let n = 0; n < 2; n += 1) expect(await inTx((tx) => reopenHold(tx, hold))).toBe(true);
       expect(await kinds()).toBe('reserved');
     }
   });

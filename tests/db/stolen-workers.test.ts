@@ -125,7 +125,7 @@ describe.each(['payments', 'chain', 'signer'] as const)(
       ['a fee to a merchant', 'fee/0x1', [['E:network', available, '5']]],
       ['capital to a merchant', 'capital/ethereum/0x1/0', [['A:treasury', available, '5']]],
       ['gas to a merchant', 'gas/1', [['A:gas', available, '5']]],
-      ['the end of no hold', `hold/withdrawal/${id(8)}/end`, [[reserved, available, '1']]],
+      ['the release of no hold', `hold/withdrawal/${id(8)}/end`, [[reserved, available, '1']]],
       ['the end of no conversion', `conversion/${id(8)}/end`, [['Q:fx', available, '5']]],
       ['a conversion inside', `conversion/${id(8)}/internal`, [['Q:fx', available, '5']]],
       ['a refund to a merchant', `refund/${id(8)}`, [['A:deposit', `L:unallocated:${shop}`, '5']]],

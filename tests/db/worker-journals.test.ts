@@ -1,6 +1,6 @@
 import { Client } from 'pg';
 import type { DataSource } from 'typeorm';
-import { ensure, ensureEnd, post, reverse } from '../../db/ledger/ledger';
+import { ensure, captureOrRelease, post, reverse } from '../../db/ledger/ledger';
 import type { DatabaseRole } from '../../db/roles/roles';
 import { adjustment } from '../../domain/ledger/entry';
 import * as journals from '../../domain/ledger/ledger';
@@ -77,7 +77,7 @@ describe('A10: what workers book', () => {
         (await owner.query('SELECT FROM journal WHERE key = $1', [of])).rowCount === 1;
       // An end after another that a reorganisation has taken back has a key of its own.
       const at = (await isPosted(key)) ? journals.otherEndKey(key) : key;
-      const put = /^hold.*end$/.test(key) ? ensureEnd : ensure;
+      const put = /^hold.*end$/.test(key) ? captureOrRelease : ensure;
       const postIt = (): Promise<unknown> => by.transaction((tx) => put(tx, one.journal));
       const undo = (): Promise<unknown> => by.transaction((tx) => reverse(tx, at));
       if (one.due !== null) {

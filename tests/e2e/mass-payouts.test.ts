@@ -157,7 +157,7 @@ it('thirty payments in three currencies arrive exactly, and so says the ledger',
   expect(events).toBeLessThan(500);
 }, 400_000);
 
-it('cancelled in the middle: each payment has one of the two ends', async () => {
+it('cancelled in the middle: each hold is captured or released, never both', async () => {
   let before = await balances();
   let id = '';
   let back: { refundedLegs: number; sentLegs: number } | undefined;

@@ -3,7 +3,7 @@ import { networkOf } from '../../domain/chains/assets';
 import { captureJournal, feeJournal, holdKey } from '../../domain/ledger/ledger';
 import { fit } from '../../domain/money';
 import type { PayoutLineRow } from '../../domain/payouts/payout';
-import { bookedFees, bookFeeChange, ensureEnds, ensureMined, minedOf } from '../../db/ledger/ledger';
+import { bookedFees, bookFeeChange, captureOrReleaseAll, ensureMined, minedOf } from '../../db/ledger/ledger';
 import { announceLines, byCurrency, holdOfLine, moveLines } from '../../db/payouts/payouts';
 import { dropIntents, type AttemptRow } from '../../db/txmanager/intents';
 import { releaseLines } from '../../commands/payouts/release';
@@ -87,7 +87,7 @@ export async function completeLines(
     tx,
     arrived.map(({ key }) => key),
   );
-  await ensureEnds(
+  await captureOrReleaseAll(
     tx,
     arrived.map(({ line, key, paid }) =>
       captureJournal({

@@ -1,7 +1,7 @@
 import type { EntityManager } from 'typeorm';
 import { releaseLimitUse } from '../../commands/limits/outbound-check';
 import { releaseRefund } from '../../commands/refunds/hold';
-import { minedOf, ensureMined, ensure, ensureEnd } from '../../db/ledger/ledger';
+import { minedOf, ensureMined, ensure, captureOrRelease } from '../../db/ledger/ledger';
 import { depositsById } from '../../db/payments/deposits';
 import { lockPayment, movePayment, announce } from '../../db/payments/payments';
 import { byClock } from '../../db/records';
@@ -123,15 +123,15 @@ async function bookRefund(tx: EntityManager, refund: RefundRow, mined: AttemptRo
   if (refund.status === 'failed') return;
   const isFromDeposits = refund.source === 'deposit';
   const paid = minedOf(refund.currency, isFromDeposits ? 'A:deposit' : 'A:treasury', mined);
-  const end = { ...holdOf(refund), net: refund.net_amount, native: paid.native };
+  const captured = { ...holdOf(refund), net: refund.net_amount, native: paid.native };
   await ensureMined(
     tx,
     paid,
     (chainFee) =>
       isFromDeposits
-        ? depositRefundJournal({ ...end, chainFee })
-        : captureJournal({ ...end, chainFee, gasFrom: 'A:treasury', txId: mined.tx_id }),
-    isFromDeposits ? ensure : ensureEnd,
+        ? depositRefundJournal({ ...captured, chainFee })
+        : captureJournal({ ...captured, chainFee, gasFrom: 'A:treasury', txId: mined.tx_id }),
+    isFromDeposits ? ensure : captureOrRelease,
   );
   if (isDone) return;
   // Where the sender died before it could say so.

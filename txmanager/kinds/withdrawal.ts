@@ -1,7 +1,7 @@
 import type { EntityManager } from 'typeorm';
 import { releaseLimitUse } from '../../commands/limits/outbound-check';
 import { failWithdrawal } from '../../commands/withdrawals/fail';
-import { minedOf, ensureMined, ensureEnd } from '../../db/ledger/ledger';
+import { minedOf, ensureMined, captureOrRelease } from '../../db/ledger/ledger';
 import { byClock } from '../../db/records';
 import type { AttemptRow } from '../../db/txmanager/intents';
 import {
@@ -110,8 +110,13 @@ async function book(tx: EntityManager, row: WithdrawalRow, mined: AttemptRow): P
   // Given back, and spent since: what has arrived besides is for operators.
   if (row.status === 'failed') return;
   const paid = minedOf(row.currency, 'A:treasury', mined);
-  const end = { ...holdOf(row), net: row.net_amount, native: paid.native, txId: mined.tx_id };
-  await ensureMined(tx, paid, (chainFee) => captureJournal({ ...end, chainFee, gasFrom: paid.from }), ensureEnd);
+  const captured = { ...holdOf(row), net: row.net_amount, native: paid.native, txId: mined.tx_id };
+  await ensureMined(
+    tx,
+    paid,
+    (chainFee) => captureJournal({ ...captured, chainFee, gasFrom: paid.from }),
+    captureOrRelease,
+  );
   if (isDone) return;
   // Where the sender died before it could say so.
   const sent = row.status === 'processing' ? await noteSent(tx, row, mined.tx_id) : row;
