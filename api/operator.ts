@@ -94,7 +94,7 @@ export async function operate(
 ): Promise<string> {
   const [first = '', ...rest] = args;
   const about = registrationCommands.get(command ?? '');
-  if (about) return db.transaction(async (tx) => told(await toldByShell(about(tx, { config }, actor, args))));
+  if (about) return db.transaction(async (tx) => printed(await asShellError(about(tx, { config }, actor, args))));
   switch (command) {
     case 'find':
       if (!args.length) throw new OperatorError(usage);
@@ -146,7 +146,7 @@ export async function operate(
 }
 
 /** What is printed of a command; one that was called wrongly is told how. */
-function told(text: string | null): string {
+function printed(text: string | null): string {
   if (text === null) throw new OperatorError(usage);
   return text;
 }
@@ -160,7 +160,7 @@ async function suspendOrActivate(
 ): Promise<string> {
   if (!isId(merchantId) || !reason) throw new OperatorError(usage);
   const status = command === 'suspend' ? 'suspended' : 'active';
-  const row = await toldByShell(changeStatus(tx, actor, merchantId, status, reason));
+  const row = await asShellError(changeStatus(tx, actor, merchantId, status, reason));
   const held = row.held_because === null ? '' : `; its outgoing money is held: ${row.held_because}`;
   return `${row.name} is ${status}${held}`;
 }
@@ -168,7 +168,7 @@ async function suspendOrActivate(
 async function fee(tx: EntityManager, actor: Actor, merchantId: string, bps: string, reason: string): Promise<string> {
   const feeBps = /^\d{1,4}$/.test(bps) ? parseInt(bps, 10) : 0;
   if (!isId(merchantId) || !isFeeBps(feeBps) || !reason) throw new OperatorError(usage);
-  await toldByShell(changeFee(tx, actor, merchantId, feeBps, reason));
+  await asShellError(changeFee(tx, actor, merchantId, feeBps, reason));
   return `${merchantId}: the fee of new payments is ${feeBps} hundredths of a percent`;
 }
 
@@ -184,12 +184,12 @@ async function openIncidents(db: DataSource): Promise<string> {
 
 async function resolve(tx: EntityManager, actor: Actor, id: string, reason: string): Promise<string> {
   if (!/^\d{1,18}$/.test(id) || !reason) throw new OperatorError(usage);
-  const { kind, subjectKind, subjectId } = await toldByShell(resolveByHand(tx, actor, id, reason));
+  const { kind, subjectKind, subjectId } = await asShellError(resolveByHand(tx, actor, id, reason));
   return `${kind} of ${subjectKind} ${subjectId} is resolved`;
 }
 
 /** A refusal, as a shell is told of it. */
-const toldByShell = <T>(act: Promise<T>): Promise<T> =>
+const asShellError = <T>(act: Promise<T>): Promise<T> =>
   act.catch((error: unknown) => {
     throw error instanceof DomainError ? new OperatorError(error.message) : error;
   });
@@ -201,7 +201,7 @@ async function request(tx: EntityManager, actor: Actor, kind: string, words: rea
   const reason = words.slice(names.length).join(' ');
   if (!act || !reason) throw new OperatorError(usage);
   const payload = Object.fromEntries(names.map((name, n) => [name, words[n]]));
-  const { id, summary } = await toldByShell(fileRequest(tx, actor, { kind, payload, reason }));
+  const { id, summary } = await asShellError(fileRequest(tx, actor, { kind, payload, reason }));
   return (
     `${summary}\nRequest ${id} is filed. It is executed once ${confirmationsNeeded} operators have confirmed it ` +
     `within ${requestHours} hours: POST /api/v1/platform/operator-requests/${id}/confirm`

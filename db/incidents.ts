@@ -83,7 +83,7 @@ export const openIncidentAgain = (db: Queryable, incident: NewIncident): Promise
 export const resolveIncident = (db: Queryable, incident: Named): Promise<unknown> =>
   db.query('UPDATE incident SET resolved_at = now() WHERE key = $1 AND resolved_at IS NULL', [keyOf(incident)]);
 
-/** Resolves what was told of deposits that could not be verified in a block: the block is gone. */
+/** Resolves the incident of deposits that could not be verified in a block: the block is gone. */
 export const resolveUnverified = (tx: EntityManager, depositIds: readonly string[]): Promise<unknown> =>
   tx.query(
     `UPDATE incident SET resolved_at = now()
@@ -112,7 +112,7 @@ export const resolveCaps = (tx: EntityManager): Promise<unknown> =>
           SELECT FROM attempt a WHERE a.intent_id = t.id AND (a.created_at > i.created_at OR a.status = 'mined')))`,
   );
 
-/** Resolves what was told of payments to new destinations once the one that it names is signed, or has ended. Where
+/** Resolves the incident of payments to new destinations once the one that it names is signed, or has ended. Where
  *  others wait, the signer opens it again. */
 export const resolveNewDestinations = (tx: EntityManager): Promise<unknown> =>
   tx.query(
@@ -122,7 +122,7 @@ export const resolveNewDestinations = (tx: EntityManager): Promise<unknown> =>
           SELECT FROM attempt a WHERE a.intent_id = t.id AND a.created_at > i.created_at))`,
   );
 
-/** Resolves what was told of a frozen wallet: operators have let it sign again. A later freeze opens another one. */
+/** Resolves the incident of a frozen wallet: operators have let it sign again. A later freeze opens another one. */
 export const resolveWalletFreezes = (tx: Queryable, network: string, address: string): Promise<unknown> =>
   tx.query(
     `UPDATE incident SET resolved_at = now() WHERE kind = 'wallet-frozen' AND subject_kind = 'wallet'

@@ -49,7 +49,7 @@ export async function moveRecord<Row extends Recorded>(
 
 /** Enqueues an event of a record, without IPN; `view` makes the resource as GET returns it. Call last in the
  *  transaction. */
-export const announceRecord = async (
+export const emitRecordEvent = async (
   tx: EntityManager,
   row: Recorded,
   type: NewEvent['type'],

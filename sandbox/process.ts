@@ -102,11 +102,11 @@ export class ManagedProcess {
       }
       if (Date.now() > until)
         throw new StartError(
-          `${this.name} is not ready after ${Math.round(withinMs / 1000)} s (${last}). ${this.told()}`,
+          `${this.name} is not ready after ${Math.round(withinMs / 1000)} s (${last}). ${this.logEnd()}`,
         );
       await sleep(50);
     }
-    throw new StartError(`${this.name} ${this.how}. ${this.told()}`);
+    throw new StartError(`${this.name} ${this.how}. ${this.logEnd()}`);
   }
 
   /** Asks for an orderly end and waits for it; after the grace it is killed. */
@@ -142,7 +142,7 @@ export class ManagedProcess {
   }
 
   /** The end of its log, for a message. */
-  private told(): string {
+  private logEnd(): string {
     const lines = readFileSync(this.logFile, 'utf8').trimEnd().split('\n').slice(-3);
     return `Log: ${this.logFile}${lines.join('').trim() ? `, ends with:\n  ${lines.join('\n  ')}` : ''}`;
   }

@@ -14,7 +14,7 @@ import { createCodecs } from '../chains/codecs';
 import { audit } from '../db/audit/audit';
 import type { Violation } from '../db/audit/violation';
 import { createDataSource } from '../db/data-source';
-import { tellPayment } from '../db/chains/notify';
+import { notifyPayment } from '../db/chains/notify';
 import { addWallet } from '../db/wallets/wallets';
 import { networkOf, networks } from '../domain/chains/assets';
 import { parseConfig } from '../domain/config';
@@ -284,7 +284,7 @@ export class World {
   /** Lets the payment's workflow look again, where it has not ended. A plain signal would not wake one that waits. */
   async nudge(id: string): Promise<void> {
     const open = 'SELECT FROM payment WHERE id = $1 AND status <> ALL($2)';
-    if ((await this.db.query(open, [id, finalStatuses])).length) await tellPayment(this.db.manager, id);
+    if ((await this.db.query(open, [id, finalStatuses])).length) await notifyPayment(this.db.manager, id);
   }
 
   async balance(shop: Shop, currency: string): Promise<{ balance: string; pending: string }> {
@@ -359,7 +359,7 @@ export class World {
   }
 
   /** Types of what a merchant was told of an entity, in order. */
-  async toldOf(entityId: string): Promise<string[]> {
+  async eventTypesOf(entityId: string): Promise<string[]> {
     const rows = (await this.db.query('SELECT type FROM event WHERE entity_id = $1 ORDER BY seq', [
       entityId,
     ])) as Array<{ type: string }>;

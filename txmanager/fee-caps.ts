@@ -11,8 +11,8 @@ export const limitsOf = (intent: Pick<IntentRow, 'max_unit_price' | 'fee_budget'
   feeBudget: intent.fee_budget,
 });
 
-/** Tells operators, once per intent, that it waits at its cap or budget. `last`: its newest transaction, which goes on
- *  being sent. Returns what the signer answers. See docs/operations/stuck-transactions.md. */
+/** Notifies operators, once per intent, that it waits at its cap or budget. `last`: its newest transaction, which goes
+ *  on being sent. Returns what the signer answers. See docs/operations/stuck-transactions.md. */
 export async function noteCap(
   tx: EntityManager,
   intent: IntentRow,

@@ -220,7 +220,7 @@ async function gatherFor(
   return chosen !== null;
 }
 
-/** Says what is missing; tells operators once for each thing that waits, unless what is on its way to us will do. */
+/** Says what is missing; notifies operators once for each thing that waits, unless what is on its way to us will do. */
 
 async function short(
   tx: EntityManager,

@@ -6,10 +6,10 @@ import type { PaymentRow } from '../domain/payments/payment';
 import { sweepCost } from '../domain/sweeps/sweep';
 import { costsTooMuch } from '../domain/sweeps/sweep-batch';
 import { ownerWorkflow, type IntentOwner } from '../domain/workflow-ids';
-import { startSweep, tellPayment } from '../db/chains/notify';
+import { startSweep, notifyPayment } from '../db/chains/notify';
 import { openIncident } from '../db/incidents';
 import { unsettledDeposits } from '../db/payments/deposits';
-import { announce, databaseNow, lockPayment, movePayment } from '../db/payments/payments';
+import { emitPaymentEvents, databaseNow, lockPayment, movePayment } from '../db/payments/payments';
 import { intentsOf, ownerOf } from '../db/txmanager/intents';
 import { lookAgainInMs } from './plan-outgoing';
 import { planAlone } from './plan-sweep-alone';
@@ -49,7 +49,7 @@ export async function queueSweep(
       details: { depositIds: deposits.map((deposit) => deposit.id), sweep: ownerWorkflow(owner).workflowId },
     });
     moved.push({ before, after });
-    if (before.id !== paymentId) await tellPayment(tx, before.id);
+    if (before.id !== paymentId) await notifyPayment(tx, before.id);
   };
 
   if (isPlanned(known, own.deposits)) {
@@ -57,7 +57,7 @@ export async function queueSweep(
     const live = known.filter((intent) => intent.status !== 'dead' && ids.includes(intent.deposit_ids[0] ?? ''));
     await queue(own, ownerOf(live[0]!));
     // Whose end was booked before has nobody left who would tell of it.
-    if (live.every((intent) => intent.booked)) await tellPayment(tx, paymentId);
+    if (live.every((intent) => intent.booked)) await notifyPayment(tx, paymentId);
     else await startSweep(tx, payment, ownerOf(live[0]!));
   } else {
     const planned =
@@ -71,7 +71,7 @@ export async function queueSweep(
     for (const ready of planned.members) await queue(ready, planned.owner);
     await startSweep(tx, payment, planned.owner);
   }
-  for (const { before, after } of moved) await announce(tx, before, after, ['payment.sweep_queued']);
+  for (const { before, after } of moved) await emitPaymentEvents(tx, before, after, ['payment.sweep_queued']);
   return { queued: true };
 }
 
@@ -96,7 +96,7 @@ async function noteWait(
       events: [],
       details: { reason: planned.wait },
     });
-    await announce(tx, payment, noted, []);
+    await emitPaymentEvents(tx, payment, noted, []);
   }
   if (planned.isOverdue)
     await openIncident(tx, {

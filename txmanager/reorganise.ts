@@ -2,7 +2,7 @@ import type { EntityManager } from 'typeorm';
 import { finalAbove, type FinalAttempt } from '../db/chains/attempts';
 import { rewind } from '../db/chains/chain';
 import type { Cursor } from '../db/chains/cursor';
-import { tellConversion } from '../db/conversions/conversions';
+import { notifyConversion } from '../db/conversions/conversions';
 import { conversionAt } from '../db/conversions/swaps';
 import { reverse } from '../db/ledger/ledger';
 import { depositsById, setAllocation } from '../db/payments/deposits';
@@ -23,7 +23,7 @@ export async function rollBack(tx: EntityManager, network: NetworkId, from: Curs
   for (const deposit of await depositsById(tx, capital)) {
     await reverse(tx, `capital/${network}/${deposit.tx_id}/${deposit.out_index}`);
     const conversion = await conversionAt(tx, network, deposit.address);
-    if (conversion) await tellConversion(tx, conversion);
+    if (conversion) await notifyConversion(tx, conversion);
   }
   await setAllocation(tx, capital, null);
   await releaseOrphaned(tx, network);

@@ -12,7 +12,7 @@ import { failPoint } from '../db/fail-point';
 import { attemptsOf, intentsOf, type AttemptRow, type PaymentIntent, type ShareRow } from '../db/txmanager/intents';
 import { ensure } from '../db/ledger/ledger';
 import { isFirstBatch } from '../db/sweeps/sweeps';
-import { announce, databaseNow, movePayment } from '../db/payments/payments';
+import { emitPaymentEvents, databaseNow, movePayment } from '../db/payments/payments';
 import { sweepRest } from './sweep-again';
 
 /** `feeUnits`: the payment's part of what the transaction cost. */
@@ -65,7 +65,7 @@ export async function settleIfSwept(tx: EntityManager, payment: PaymentRow): Pro
   );
   for (const swept of done) if (swept.intent.kind === 'sweep') await ensure(tx, journalOf(payment, swept, fiat));
   await setAllocation(tx, ids, 'settled');
-  await announce(tx, payment, moved, ['payment.settled']);
+  await emitPaymentEvents(tx, payment, moved, ['payment.settled']);
   await failPoint('settle.beforeCommit');
   return moved;
 }

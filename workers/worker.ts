@@ -24,7 +24,7 @@ import { inWorkflow } from './in-workflow';
 import { serveMetrics, type MoreMetrics } from './metrics';
 import { registerSearchAttributes } from './search-attributes';
 import { temporalMetrics } from './temporal-metrics';
-import { tellsTrace } from './tracing/client';
+import { traceInterceptor } from './tracing/client';
 import { inTrace, traceSinks } from './tracing/in-trace';
 import { startTracing } from './tracing/start';
 
@@ -79,7 +79,7 @@ export async function runProcess(
   const internal = ofTemporal
     ? await serveMetrics({ config, role, db, log, temporal: ofTemporal.text, more })
     : undefined;
-  const code = await runUntilTold(workers, log);
+  const code = await runUntilStopped(workers, log);
   for (const action of stops) await action();
   await internal?.close();
   await client.connection.close();
@@ -139,7 +139,7 @@ async function temporalOf(config: Config, log: Logger): Promise<Pick<Process, 'c
   const client = new Client({
     connection: await patiently(log, 'Temporal', () => Connection.connect(options)),
     namespace: config.TEMPORAL_NAMESPACE,
-    interceptors: { workflow: isTracing() ? [tellsTrace] : [] },
+    interceptors: { workflow: isTracing() ? [traceInterceptor] : [] },
   });
   await patiently(log, 'Temporal search attributes', () =>
     registerSearchAttributes(client.connection, client.options.namespace),
@@ -167,7 +167,7 @@ const created = (worker: WorkerOptions, connection: NativeConnection, namespace:
   });
 
 /** Runs the workers until a signal drains them, or one fails. Resolves to the code that the process ends with. */
-async function runUntilTold(workers: readonly Worker[], log: Logger): Promise<number> {
+async function runUntilStopped(workers: readonly Worker[], log: Logger): Promise<number> {
   let stopping = false;
   const stop = (signal: string): void => {
     if (stopping) return;

@@ -16,8 +16,8 @@ import type { Cursor } from '../../db/chains/cursor';
 import { reverseUnexplained } from '../../db/audit/surplus';
 import { expectedHolding } from '../../db/chains/found-by-balance';
 import { confirmDeposit, maturingDeposits, noteUnverified, type Maturing } from '../../db/chains/maturing';
-import { tellPayouts } from '../../db/chains/notify';
-import { tellConversion } from '../../db/conversions/conversions';
+import { notifyPayouts } from '../../db/chains/notify';
+import { notifyConversion } from '../../db/conversions/conversions';
 import { conversionAt } from '../../db/conversions/swaps';
 import { failPoint } from '../../db/fail-point';
 import { ensure } from '../../db/ledger/ledger';
@@ -84,7 +84,7 @@ async function bookOwnMoney(tx: EntityManager, network: NetworkId, deposit: Matu
   );
   await setAllocation(tx, [deposit.id], 'capital');
   // While it is open, its workflow looks by itself.
-  if (conversion && conversion.status !== 'processing') await tellConversion(tx, conversion);
+  if (conversion && conversion.status !== 'processing') await notifyConversion(tx, conversion);
 }
 
 /** Deposits and our own transactions that reached the depth at which they count. */
@@ -163,7 +163,7 @@ async function matureAttempts({ db, adapter }: FollowerDeps, deepest: number, go
         tx,
         outcomes.filter(({ attempt }) => !isFinal(attempt)),
       );
-      await tellPayouts(
+      await notifyPayouts(
         tx,
         await finalizeAttempts(
           tx,

@@ -5,7 +5,7 @@ import { categoryOf } from '../../domain/screening/screening';
 import type { ListRow } from '../../db/screening/screening-list';
 
 const columns = ['network', 'address', 'category', 'score', 'source'] as const;
-const faultsTold = 20;
+const faultsShown = 20;
 type Raw = { record: Partial<Record<(typeof columns)[number], string>>; info: { lines: number } };
 
 /** A file that is not taken; the message names each faulty line. */
@@ -44,8 +44,8 @@ export function parseListFile(
     return [];
   });
   if (faults.length) {
-    const more = faults.length > faultsTold ? [`… and ${faults.length - faultsTold} more`] : [];
-    throw new ListFileError([...faults.slice(0, faultsTold), ...more].join('\n'));
+    const more = faults.length > faultsShown ? [`… and ${faults.length - faultsShown} more`] : [];
+    throw new ListFileError([...faults.slice(0, faultsShown), ...more].join('\n'));
   }
   if (!rows.length) throw new ListFileError('The file has no rows');
   return rows;

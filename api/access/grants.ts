@@ -13,7 +13,7 @@ import { DomainError } from '../../domain/errors';
 import { approverMail } from '../../domain/mail/mail';
 import { lockTeam, type UserRow } from '../../db/access/users';
 import { withFactor, type FactorFields } from './step-up';
-import { tellAdmins } from '../../commands/mail/tell-admins';
+import { notifyAdmins } from '../../commands/mail/notify-admins';
 import type { ApiDeps } from '../http/deps';
 
 /** What gives rights to members, and who hears of it. Contract: G12. */
@@ -42,7 +42,7 @@ export const teamAct = <T>(
 ): Promise<T> => withFactor(deps, user, 'team', fields, act, { holdFirst: (tx) => lockTeam(tx, merchantId) });
 
 /** Every admin hears of who may approve outgoing money from now on, and could not before. */
-export async function tellOfApprover(
+export async function notifyOfApprover(
   tx: EntityManager,
   deps: ApiDeps,
   merchant: Pick<Merchant, 'id' | 'name'>,
@@ -52,7 +52,7 @@ export async function tellOfApprover(
   const acts = approvals(grant.after).filter((act) => !had.includes(act));
   if (!acts.length) return;
   const hours = deps.config.APPROVAL_COOLING_OFF_HOURS;
-  await tellAdmins(tx, deps, merchant.id, (email) =>
+  await notifyAdmins(tx, deps, merchant.id, (email) =>
     approverMail(email, { merchantName: merchant.name, member: grant.to, by: grant.by, acts, hours }),
   );
 }

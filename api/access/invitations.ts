@@ -17,7 +17,7 @@ import {
 import { queueMail } from '../../db/mail/mail';
 import { randomBase62 } from '../../db/sealing';
 import { createUser, findUserByEmail, lockUnproven, lockUser, normalEmail, removeUser } from '../../db/access/users';
-import { checkGrant, nobody, permissionsSchema, teamAct, tellOfApprover } from './grants';
+import { checkGrant, nobody, permissionsSchema, teamAct, notifyOfApprover } from './grants';
 import { checkPassword, hashSecret } from './passwords';
 import { factorProps, requireFactor } from './step-up';
 import { signToken } from './tokens';
@@ -137,7 +137,7 @@ export const acceptInvitation = route({
           before: { email: unproven.email },
         });
       await markAccepted(tx, found.id);
-      await tellOfApprover(
+      await notifyOfApprover(
         tx,
         deps,
         { id: found.merchant_id, name: found.merchant_name },

@@ -15,7 +15,7 @@ import {
   voidSessions,
   type UserRow,
 } from '../../db/access/users';
-import { checkGrant, nobody, permissionsSchema, teamAct, tellOfApprover } from './grants';
+import { checkGrant, nobody, permissionsSchema, teamAct, notifyOfApprover } from './grants';
 import { factorProps, requireFactor } from './step-up';
 import { actorOf } from './users';
 import { route } from '../http/route';
@@ -135,7 +135,7 @@ export const changeMember = route({
       const changed = await setMember(tx, member.id, next);
       await voidSessions(tx, member.id);
       await endInvitations(tx, changed, actorOf(user, from));
-      await tellOfApprover(tx, deps, merchant, {
+      await notifyOfApprover(tx, deps, merchant, {
         to: member.email,
         by: user.email,
         before: member.is_active ? member : nobody,

@@ -146,7 +146,7 @@ function noteRequest(ctx: Context, track: Track, startedAt: Date, seconds: numbe
 
 function refuse(ctx: Context, track: Track, error: unknown, deps: ApiDeps): void {
   const response = errorResponse(error, track.envelope, track.requestId);
-  track.errorCode = response.told;
+  track.errorCode = response.publicCode;
   if (response.isOurs)
     deps.logger[response.status === 500 ? 'error' : 'warn'](
       {

@@ -10,7 +10,7 @@ export type ErrorResponse = Readonly<{
   /** The code that is answered. */
   code: ErrorCode;
   /** Its name in the answer: several codes share one. */
-  told: string;
+  publicCode: string;
   /** Whether it is our fault, and belongs in the log whole. */
   isOurs: boolean;
 }>;
@@ -72,11 +72,11 @@ export function errorResponse(error: unknown, envelope: Envelope, requestId: str
   const code = publicCodes[domain.code] ?? domain.code;
   const row = errorTable[code];
   const isInternal = row.status === 500;
-  const told: ErrorCode = isInternal ? 'INTERNAL_ERROR' : code;
-  const message = ownMessage.includes(code) && !isInternal ? domain.message : errorTable[told].message;
-  const details = Object.fromEntries((publicDetails[told] ?? []).map((name) => [name, domain.details[name]]));
-  const shape = errorTable[told].shape;
-  const name = publicName(told);
+  const shownCode: ErrorCode = isInternal ? 'INTERNAL_ERROR' : code;
+  const message = ownMessage.includes(code) && !isInternal ? domain.message : errorTable[shownCode].message;
+  const details = Object.fromEntries((publicDetails[shownCode] ?? []).map((name) => [name, domain.details[name]]));
+  const shape = errorTable[shownCode].shape;
+  const name = publicName(shownCode);
   const isA = shape === 'A' || (shape === 'route' && envelope === 'A');
   const retryAfter = domain.details['retryAfterSeconds'];
   const headers: Record<string, string> = {};
@@ -84,7 +84,7 @@ export function errorResponse(error: unknown, envelope: Envelope, requestId: str
   else if (row.status === 503) headers['Retry-After'] = '1';
   if (row.status === 401) headers['WWW-Authenticate'] = 'Bearer';
   return {
-    status: errorTable[told].status,
+    status: errorTable[shownCode].status,
     body: isA
       ? {
           ok: false,
@@ -94,8 +94,8 @@ export function errorResponse(error: unknown, envelope: Envelope, requestId: str
         ? { error: name, message, ...details }
         : { error: message, ...details },
     headers,
-    code: told,
-    told: name,
+    code: shownCode,
+    publicCode: name,
     isOurs: row.status >= 500,
   };
 }

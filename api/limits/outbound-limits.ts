@@ -13,7 +13,7 @@ import { actorOf } from '../access/users';
 import { route } from '../http/route';
 import { line, named, time } from '../http/schemas';
 import { limitsScope, tightenLimits, type LimitsOf } from '../../commands/limits/platform-limits';
-import { tellAdmins } from '../../commands/mail/tell-admins';
+import { notifyAdmins } from '../../commands/mail/notify-admins';
 
 /** What a merchant, or the platform, lets out at the most. docs/decisions/0010-egress.md */
 
@@ -101,7 +101,7 @@ export const changeEgressLimits = route({
         before: { ...before },
         after: { ...after },
       });
-      await tellAdmins(tx, deps, merchant.id, (email) => outboundLimitsMail(email, user.email));
+      await notifyAdmins(tx, deps, merchant.id, (email) => outboundLimitsMail(email, user.email));
       return show(tx, merchant.id, merchant.id);
     });
     return { data };

@@ -102,7 +102,7 @@ export const exposureSchema = named('Exposure', {
     { description: 'Pairs with a setting of their own; all others are internal.' },
   ),
 });
-const exposureTold = {
+const exposureSuccess = {
   status: 200,
   schema: exposureSchema,
   description: 'Every asset, and every pair with a setting.',
@@ -117,7 +117,7 @@ export const getExposure = route({
   summary: 'What the platform holds by converting',
   tag,
   envelope: 'A',
-  success: exposureTold,
+  success: exposureSuccess,
   errors: [],
   answer: async (_call, { db, config }) => ({ data: await readExposure(db, config.networks) }),
 });
@@ -131,7 +131,7 @@ export const limitExposure = route({
   envelope: 'A',
   params: Type.Object({ currency: Type.String() }),
   body: Type.Object({ limitUsd: nullable(usd), beyond, reason, ...factorProps }),
-  success: exposureTold,
+  success: exposureSuccess,
   errors: [],
   async answer({ params, body: fields, user, ...from }, deps) {
     requireFactor(fields);
@@ -161,7 +161,7 @@ export const setConversionPair = route({
     reason,
     ...factorProps,
   }),
-  success: exposureTold,
+  success: exposureSuccess,
   errors: ['SAME_CURRENCY'],
   async answer({ body: fields, user, ...from }, deps) {
     requireFactor(fields);

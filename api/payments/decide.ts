@@ -2,7 +2,7 @@ import type { EntityManager } from 'typeorm';
 import { cancelPayment } from '../../commands/payments/cancel';
 import { selectCurrency } from '../../commands/payments/select-currency';
 import { failPoint } from '../../db/fail-point';
-import { tellPayment } from '../../db/chains/notify';
+import { notifyPayment } from '../../db/chains/notify';
 import type { Currency } from '../../domain/chains/assets';
 import { DomainError } from '../../domain/errors';
 import type { Outcome, PaymentRow } from '../../domain/payments/payment';
@@ -10,7 +10,7 @@ import { callerOf, type Caller } from '../access/users';
 import type { ApiDeps } from '../http/deps';
 
 /** What payer and merchant decide about a payment that nobody has paid. PostgreSQL decides, under the lock of the row,
- *  and answers; the workflow is told in the same transaction, and may be slow. */
+ *  and answers; the workflow is notified in the same transaction, and may be slow. */
 
 type By = 'payer' | 'merchant';
 
@@ -18,7 +18,7 @@ async function decided(deps: ApiDeps, id: string, act: (tx: EntityManager) => Pr
   return deps.db.transaction(async (tx) => {
     const outcome = await act(tx);
     if (outcome.refused) throw new DomainError(outcome.refused);
-    await tellPayment(tx, id);
+    await notifyPayment(tx, id);
     return outcome;
   });
 }

@@ -94,7 +94,7 @@ export class PaymentChanges {
         const ids = [...this.changed];
         this.changed.clear();
         this.lookAt(ids.filter((id) => this.watched.has(id)));
-        this.tellMerchants(ids);
+        this.notifyMerchants(ids);
       }, 20);
     });
     client
@@ -103,7 +103,7 @@ export class PaymentChanges {
       .catch(lost);
   }
 
-  private tellMerchants(ids: readonly string[]): void {
+  private notifyMerchants(ids: readonly string[]): void {
     if (!this.merchants.size) return;
     merchantsOf(this.db, ids).then(
       (found) => {

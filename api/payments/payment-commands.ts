@@ -17,7 +17,7 @@ import {
 } from '../../workflows/messages';
 import { startOptions } from '../../workflows/start-options';
 import { workflowIds } from '../../domain/workflow-ids';
-import { tellsTrace } from '../../workers/tracing/client';
+import { traceInterceptor } from '../../workers/tracing/client';
 
 /** What a request waits for an answer of the payment's workflow. Invariants: 1.6. */
 const deadlineMs = 5000;
@@ -42,7 +42,7 @@ export class PaymentCommands {
     this.client = new Client({
       connection: this.connection,
       namespace: config.TEMPORAL_NAMESPACE,
-      interceptors: { workflow: isTracing() ? [tellsTrace] : [] },
+      interceptors: { workflow: isTracing() ? [traceInterceptor] : [] },
     });
   }
 

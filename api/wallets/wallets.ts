@@ -6,14 +6,14 @@ import { readAddress } from '../../domain/chains/address';
 import { checkSettlement } from '../../domain/chains/tags';
 import { DomainError } from '../../domain/errors';
 import { walletChangedMail } from '../../domain/mail/mail';
-import { announceWallet, presentWallet } from '../../commands/wallets/announce';
+import { emitWalletEvent, presentWallet } from '../../commands/wallets/wallet-event';
 import {
   approveSettlement as approve,
   askSettlement,
   dropPending,
   rejectSettlement as reject,
 } from '../../commands/wallets/settlement';
-import { tellAdmins } from '../../commands/mail/tell-admins';
+import { notifyAdmins } from '../../commands/mail/notify-admins';
 import { viewWallet } from '../../domain/wallets/wallet-view';
 import { openChanges } from '../../db/wallets/settlement-changes';
 import { recordAct } from '../../db/access/audit-log';
@@ -52,8 +52,8 @@ export const walletSchema = named('Wallet', {
 });
 const destinationTag = Type.Optional(Type.String({ maxLength: 40, description: 'For networks that have tags.' }));
 
-const tell = (tx: EntityManager, deps: ApiDeps, merchant: Merchant, what: string): Promise<void> =>
-  tellAdmins(tx, deps, merchant.id, (to) => walletChangedMail(to, { merchantName: merchant.name, what }));
+const notify = (tx: EntityManager, deps: ApiDeps, merchant: Merchant, what: string): Promise<void> =>
+  notifyAdmins(tx, deps, merchant.id, (to) => walletChangedMail(to, { merchantName: merchant.name, what }));
 
 export const listWallets = route({
   name: 'listWallets',
@@ -113,8 +113,8 @@ export const addWallet = route({
         after: { currency: wallet.currency, settlementAddress: wallet.settlement_address, custody: wallet.custody },
       });
       const what = `${user.displayName} added the ${wallet.currency} wallet ${wallet.settlement_address}.`;
-      await tell(tx, deps, merchant, what);
-      await announceWallet(tx, 'wallet.added', wallet);
+      await notify(tx, deps, merchant, what);
+      await emitWalletEvent(tx, 'wallet.added', wallet);
       if (settlementAddress === undefined) return presentWallet(tx, wallet);
       const using = { ...deps, codec, merchantName: merchant.name };
       return presentWallet(tx, await askSettlement(tx, using, wallet, settlementAddress, user, actor));
@@ -233,13 +233,13 @@ export const deactivateWallet = route({
         target: wallet.id,
         before: { currency: wallet.currency, settlementAddress: wallet.settlement_address, custody: wallet.custody },
       });
-      await tell(
+      await notify(
         tx,
         deps,
         merchant,
         `${user.displayName} deactivated the ${wallet.currency} wallet ${wallet.settlement_address}.`,
       );
-      await announceWallet(tx, 'wallet.deactivated', after, wallet);
+      await emitWalletEvent(tx, 'wallet.deactivated', after, wallet);
       return wallet;
     });
     return { data: { id, isActive: false } };

@@ -24,7 +24,7 @@ import { isListed } from '../../domain/access/client-ip';
 import type { ApiDeps } from '../http/deps';
 import { route } from '../http/route';
 import { line, named, nullable, time } from '../http/schemas';
-import { tellAdmins } from '../../commands/mail/tell-admins';
+import { notifyAdmins } from '../../commands/mail/notify-admins';
 import { checkWithdrawalIp } from './withdrawal-ips';
 import { codeSent, mailCode } from '../access/mfa';
 
@@ -79,7 +79,7 @@ async function note(
     ...(change === 'added' ? { after: what } : { before: what }),
   });
   const words = `${user.displayName} ${change === 'added' ? 'added' : 'removed'} ${wordsFor(row)}.`;
-  await tellAdmins(tx, deps, merchant.id, (to) =>
+  await notifyAdmins(tx, deps, merchant.id, (to) =>
     whitelistChangedMail(to, { merchantName: merchant.name, what: words }),
   );
   await emitEvents(tx, [

@@ -75,9 +75,9 @@ export function tracerOf(rpc: Rpc, native: Currency, warn?: (text: string) => vo
         const inner = answers.flatMap(({ txHash, result }, index) =>
           result ? innerTransfers(native, txHash ?? txIds[index]!, result) : [],
         );
-        const untold = answers.find((trace) => !trace.result);
-        if (!untold && answers.length === txIds.length) return { traces: { state: 'read' }, inner };
-        const why = untold?.error ?? `${answers.length} of ${txIds.length} transactions`;
+        const untraced = answers.find((trace) => !trace.result);
+        if (!untraced && answers.length === txIds.length) return { traces: { state: 'read' }, inner };
+        const why = untraced?.error ?? `${answers.length} of ${txIds.length} transactions`;
         return { traces: { state: 'failed', reason: `The trace is not whole: ${why}` }, inner };
       } catch (error) {
         const reason = reasonOf(error);

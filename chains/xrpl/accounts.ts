@@ -1,4 +1,4 @@
-import { readerOf, told, type Ask } from './answers';
+import { readerOf, bodyOf, type Ask } from './answers';
 
 /** Accounts, reserves and what the node says of itself. */
 
@@ -49,7 +49,7 @@ export async function readAccount(
 
 /** By `server_state`, which writes drops: `server_info` writes XRP as a fraction (xrpl.org: reserves). */
 export async function readReserves(ask: Ask): Promise<Reserves> {
-  const state = readState.fields(await told(ask, 'server_state'), 'state');
+  const state = readState.fields(await bodyOf(ask, 'server_state'), 'state');
   const ledger = readState.fields(state, 'validated_ledger');
   return {
     base: readState.writtenDrops(ledger, 'reserve_base'),
@@ -79,7 +79,7 @@ export type NodeState = Readonly<{
 
 export async function readNodeState(ask: Ask): Promise<NodeState> {
   const read = readInfo;
-  const info = read.fields(await told(ask, 'server_info'), 'info');
+  const info = read.fields(await bodyOf(ask, 'server_info'), 'info');
   const validated = read.fields(info, 'validated_ledger');
   return {
     // Nodes of the main network from before it had an id leave it out.

@@ -31,7 +31,7 @@ export const asking =
   };
 
 /** The body of an answer that is no refusal. */
-export async function told(ask: Ask, method: string, params: Fields = {}): Promise<Fields> {
+export async function bodyOf(ask: Ask, method: string, params: Fields = {}): Promise<Fields> {
   return (await ask(method, params)).body;
 }
 

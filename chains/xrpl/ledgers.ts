@@ -1,4 +1,4 @@
-import { readerOf, told, type Ask } from './answers';
+import { readerOf, bodyOf, type Ask } from './answers';
 import { rippleEpoch } from './chain';
 import type { Fields } from './signing';
 import { transfersOf, type Unclear, type XrplTransfer } from './transfers';
@@ -39,7 +39,7 @@ function headerOf(body: Fields): Header {
 
 /** The newest validated ledger. */
 export const readHead = async (ask: Ask): Promise<Header> =>
-  headerOf(await told(ask, 'ledger', { ledger_index: 'validated' }));
+  headerOf(await bodyOf(ask, 'ledger', { ledger_index: 'validated' }));
 
 /** The answer about the validated ledger at `height`; null: the node has none there. */
 async function askAt(ask: Ask, height: number, options: Fields): Promise<Fields | null> {

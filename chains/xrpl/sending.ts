@@ -1,4 +1,4 @@
-import { readerOf, told, type Ask } from './answers';
+import { readerOf, bodyOf, type Ask } from './answers';
 import { txIdOf } from './signing';
 
 /** Fees in drops, of a payment. `base`: without load; `open`: to be in the very next ledger; `least`: below it a node
@@ -9,7 +9,7 @@ const readFee = readerOf('fee');
 const readSubmit = readerOf('submit');
 
 export async function readFees(ask: Ask): Promise<XrplFees> {
-  const drops = readFee.fields(await told(ask, 'fee'), 'drops');
+  const drops = readFee.fields(await bodyOf(ask, 'fee'), 'drops');
   return {
     base: readFee.drops(drops, 'base_fee'),
     open: readFee.drops(drops, 'open_ledger_fee'),

@@ -1,6 +1,6 @@
 import type { EntityManager } from 'typeorm';
 import { covered, moveClaim, priced } from './claim';
-import { type PairTerms, announceConversion, tellConversion } from '../../db/conversions/conversions';
+import { type PairTerms, emitConversionEvent, notifyConversion } from '../../db/conversions/conversions';
 import { post } from '../../db/ledger/ledger';
 import type { ConversionRow, ConversionQuote } from '../../domain/conversions/conversion';
 import { acceptConversionJournal } from '../../domain/ledger/ledger';
@@ -31,7 +31,7 @@ export async function acceptExternal(
       }),
     ),
   );
-  await tellConversion(tx, sent);
-  await announceConversion(tx, sent, 'conversion.processing', claim.status);
+  await notifyConversion(tx, sent);
+  await emitConversionEvent(tx, sent, 'conversion.processing', claim.status);
   return sent;
 }

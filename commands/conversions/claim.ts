@@ -6,7 +6,7 @@ import {
   moveConversion,
   type ConversionPatch,
   lockConversion,
-  announceConversion,
+  emitConversionEvent,
 } from '../../db/conversions/conversions';
 
 import type { DataSource, EntityManager } from 'typeorm';
@@ -114,7 +114,7 @@ export async function endClaim(
     merchant_message: merchantMessage,
     completed_at: byClock,
   });
-  await announceConversion(tx, ended, `conversion.${status}`, row.status);
+  await emitConversionEvent(tx, ended, `conversion.${status}`, row.status);
 }
 
 /** Ends claims whose process died. Returns how many. */

@@ -1,6 +1,6 @@
 import type { EntityManager } from 'typeorm';
 import { covered, moveClaim, priced } from '../../commands/conversions/claim';
-import { type PairTerms, type PositionRow, exposureOf, announceConversion } from '../../db/conversions/conversions';
+import { type PairTerms, type PositionRow, exposureOf, emitConversionEvent } from '../../db/conversions/conversions';
 import { failPoint } from '../../db/fail-point';
 import { refused } from '../../db/ledger/ledger';
 import { byClock } from '../../db/records';
@@ -81,7 +81,7 @@ export async function completeInternal(
       out: quote.toAmount,
     }),
   );
-  await announceConversion(tx, done, 'conversion.completed', claim.status);
+  await emitConversionEvent(tx, done, 'conversion.completed', claim.status);
   await failPoint('conversion.beforeCommit');
   return done;
 }

@@ -1,5 +1,5 @@
 import type { EntityManager } from 'typeorm';
-import { moveConversion, announceConversion, tellConversion } from '../../db/conversions/conversions';
+import { moveConversion, emitConversionEvent, notifyConversion } from '../../db/conversions/conversions';
 import { readOrderRow, swapFacts, type SwapOrderRow } from '../../db/conversions/swaps';
 import { ensure, post } from '../../db/ledger/ledger';
 import { byClock } from '../../db/records';
@@ -38,7 +38,7 @@ export async function completeExternal(
     credit_amount: credit.amount,
     completed_at: byClock,
   });
-  await announceConversion(tx, done, 'conversion.completed', conversion.status);
+  await emitConversionEvent(tx, done, 'conversion.completed', conversion.status);
 }
 
 /** Credits the whole source amount back, commission included: J10, its end. */
@@ -48,7 +48,7 @@ export async function failExternal(tx: EntityManager, conversion: ConversionRow,
     merchant_message: message,
     completed_at: byClock,
   });
-  await announceConversion(tx, failed, 'conversion.failed', conversion.status);
+  await emitConversionEvent(tx, failed, 'conversion.failed', conversion.status);
 }
 /** Why a conversion that waits for its provider may not be failed by operators now; null: it may. */
 export async function whyNotGivenUp(tx: EntityManager, conversion: ConversionRow): Promise<string | null> {
@@ -68,7 +68,7 @@ export async function giveUpOnProvider(tx: EntityManager, conversion: Conversion
   const refusal = await whyNotGivenUp(tx, conversion);
   if (refusal) return refusal;
   await failExternal(tx, conversion, swapMessages.failed);
-  await tellConversion(tx, conversion);
+  await notifyConversion(tx, conversion);
   return null;
 }
 

@@ -12,14 +12,14 @@ import {
   type NewInviteCode,
 } from '../../db/access/invite-codes';
 import { findRegistration, lockApproval, setApproval, type Registration } from '../../db/operators/registrations';
-import { tellAdmins } from '../mail/tell-admins';
+import { notifyAdmins } from '../mail/notify-admins';
 import { notNow } from './act';
 
 /** Who may register, and which registrations count. From a page or from a shell. */
 
 type Settings = Readonly<{ config: Pick<Config, 'SECRETS_KEY' | 'DASHBOARD_URL'> }>;
 
-/** Lets a merchant in that has registered, or refuses it, and tells its admins. A refusal can be taken back; who was
+/** Lets a merchant in that has registered, or refuses it, and notifies its admins. A refusal can be taken back; who was
  *  let in is suspended like every other. Throws MERCHANT_NOT_FOUND, ACT_REFUSED. */
 export async function decideRegistration(
   tx: EntityManager,
@@ -42,7 +42,7 @@ export async function decideRegistration(
     after: { approval: decision, reason },
   });
   const places = { dashboardUrl: config.DASHBOARD_URL };
-  await tellAdmins(tx, { config }, merchantId, (to) =>
+  await notifyAdmins(tx, { config }, merchantId, (to) =>
     decision === 'approved' ? registrationApprovedMail(to, places) : registrationRefusedMail(to),
   );
   return (await findRegistration(tx, merchantId))!;

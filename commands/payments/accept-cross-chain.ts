@@ -8,7 +8,7 @@ import type { Outcome, PaymentRow } from '../../domain/payments/payment';
 import type { Actor } from '../../db/access/audit-log';
 import { keepQuote, setDepositRate } from '../../db/payments/deposit-rates';
 import { depositsById } from '../../db/payments/deposits';
-import { announce, factsOf, lockPayment, movePayment, requiredDepth } from '../../db/payments/payments';
+import { emitPaymentEvents, factsOf, lockPayment, movePayment, requiredDepth } from '../../db/payments/payments';
 import { reverseBooked } from './bookings';
 import { quoteColumns, quoteInOffer } from './columns';
 import type { PaymentCommandDeps } from './deps';
@@ -80,6 +80,6 @@ export async function takeOtherAsset(
     details: { currency: offer.currency, rateId: offer.rateId, depositIds, ...deciderOf(actor) },
   });
   await reverseBooked(tx, deposits);
-  await announce(tx, payment, moved, ['payment.cross_chain_accepted']);
+  await emitPaymentEvents(tx, payment, moved, ['payment.cross_chain_accepted']);
   return moved;
 }

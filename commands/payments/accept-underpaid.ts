@@ -4,7 +4,7 @@ import type { PaymentFacts } from '../../domain/payments/facts';
 import { shareOf } from '../../domain/payments/payable';
 import type { Outcome, PaymentRow } from '../../domain/payments/payment';
 import type { Actor } from '../../db/access/audit-log';
-import { announce, factsOf, lockPayment, movePayment } from '../../db/payments/payments';
+import { emitPaymentEvents, factsOf, lockPayment, movePayment } from '../../db/payments/payments';
 import { openChildren } from './children';
 import { paidColumns } from './columns';
 import type { PaymentCommandDeps } from './deps';
@@ -30,7 +30,7 @@ export async function acceptUnderpaid(
       patch: { ...paidColumns(payment, paidBy(facts, live)), accepted_share: shareOf(live) },
       details: deciderOf(actor),
     });
-    await announce(tx, payment, moved, ['payment.confirming']);
+    await emitPaymentEvents(tx, payment, moved, ['payment.confirming']);
     await recordDecision(tx, actor, 'underpaid_accepted', { before: payment, after: moved });
     return { status: moved.status };
   }

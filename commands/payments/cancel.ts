@@ -2,7 +2,7 @@ import type { EntityManager } from 'typeorm';
 import { countedDeposits, isLive } from '../../domain/payments/counted';
 import type { Outcome } from '../../domain/payments/payment';
 import type { Actor } from '../../db/access/audit-log';
-import { announce, factsOf, lockPayment, movePayment } from '../../db/payments/payments';
+import { emitPaymentEvents, factsOf, lockPayment, movePayment } from '../../db/payments/payments';
 import { deciderOf, recordDecision } from './record-decision';
 
 /** Row 4. The row lock decides between a cancel and a deposit. A second cancel finds the first. `actor`: the merchant's
@@ -25,7 +25,7 @@ export async function cancelPayment(
     events: ['payment.cancelled'],
     details: { ...(reason ? { reason } : {}), ...deciderOf(actor) },
   });
-  await announce(tx, payment, moved, ['payment.cancelled']);
+  await emitPaymentEvents(tx, payment, moved, ['payment.cancelled']);
   await recordDecision(tx, actor, 'cancelled', { before: payment, after: moved, reason });
   return { status: moved.status };
 }

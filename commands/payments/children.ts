@@ -10,7 +10,7 @@ import type { Actor } from '../../db/access/audit-log';
 import { setDepositRate } from '../../db/payments/deposit-rates';
 import { depositsById, type DepositRow } from '../../db/payments/deposits';
 import { insertPayment } from '../../db/payments/insert';
-import { announce, lockPayment, movePayment, requiredDepth } from '../../db/payments/payments';
+import { emitPaymentEvents, lockPayment, movePayment, requiredDepth } from '../../db/payments/payments';
 import { rateNow, type Price } from '../../db/pricing/pricing';
 import { reverseBooked } from './bookings';
 import { operatorView } from './create';
@@ -35,7 +35,7 @@ export async function openChildren(
     addExceptions: step.addExceptions,
     details: { depositIds: step.depositIds, ...deciderOf(actor) },
   });
-  await announce(tx, parent, moved, ['payment.repeat_deposit']);
+  await emitPaymentEvents(tx, parent, moved, ['payment.repeat_deposit']);
   return moved;
 }
 
@@ -62,7 +62,7 @@ async function openChildPayment(
   await tx.query('UPDATE deposit SET child_payment_id = $2 WHERE id = $1', [deposit.id, row.id]);
   await setDepositRate(tx, [deposit.id], { rateId, exchangeRate, quoteAmount: row.amount! });
   const child = await lockPayment(tx, row.id);
-  await announce(tx, child, child, ['payment.created'], 1);
+  await emitPaymentEvents(tx, child, child, ['payment.created'], 1);
 }
 
 /** A payment over exactly what one deposit brought, paid and over its time from the start: the merchant bears its

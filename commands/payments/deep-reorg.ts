@@ -4,7 +4,7 @@ import type { PaymentRow } from '../../domain/payments/payment';
 import { openIncident } from '../../db/incidents';
 import { ensure, reverse } from '../../db/ledger/ledger';
 import { depositsById } from '../../db/payments/deposits';
-import { announce, movePayment } from '../../db/payments/payments';
+import { emitPaymentEvents, movePayment } from '../../db/payments/payments';
 import { journalOf } from './bookings';
 
 /** Row 23: the chain has lost a settled deposit. The loss is booked (J12), operators get an incident, and outgoing
@@ -35,7 +35,7 @@ export async function noteLoss(
     subject: { kind: 'payment', id: payment.id },
     details: { paymentId: payment.id, depositIds },
   });
-  await announce(tx, payment, moved, ['payment.reorged']);
+  await emitPaymentEvents(tx, payment, moved, ['payment.reorged']);
   return moved;
 }
 
@@ -52,6 +52,6 @@ export async function reverseLoss(
     events: [],
     details: { depositIds },
   });
-  await announce(tx, payment, moved, []);
+  await emitPaymentEvents(tx, payment, moved, []);
   return moved;
 }

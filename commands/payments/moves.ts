@@ -3,7 +3,7 @@ import { countedDeposits, isLive } from '../../domain/payments/counted';
 import type { Step } from '../../domain/payments/facts';
 import type { PaymentEventType, PaymentRow, PaymentStatus } from '../../domain/payments/payment';
 import { lockLimits } from '../../db/limits/outbound';
-import { announce, databaseNow, factsOf, movePayment } from '../../db/payments/payments';
+import { emitPaymentEvents, databaseNow, factsOf, movePayment } from '../../db/payments/payments';
 import { requestScreen } from '../../db/screening/screening';
 import { bookDeposits, reverseDeposits } from './bookings';
 import { isSameNumber, paidColumns } from './columns';
@@ -33,7 +33,7 @@ export async function applyMove(
     },
     details: { txIds: step.paid.txIds, amountPaid: step.paid.amountPaid, depositIds: step.unallocated },
   });
-  // A refund locks its limits before the balances and before the merchant's counter, which `announce` locks.
+  // A refund locks its limits before the balances and before the merchant's counter, which `emitPaymentEvents` locks.
   // Invariants: 6.
   if (step.unallocated.length && isRefundedByPolicy(moved)) await lockLimits(tx, moved.merchant_id);
   await reverseDeposits(tx, step.reverse);
@@ -44,7 +44,7 @@ export async function applyMove(
     await requestScreen(tx, moved, deps.config.amlProviders.length > 0);
     await sendReceipts(tx, deps, moved);
   }
-  await announce(tx, payment, moved, step.events);
+  await emitPaymentEvents(tx, payment, moved, step.events);
   if (step.unallocated.length) await refundByPolicy(tx, deps, moved);
   return moved;
 }
@@ -70,7 +70,7 @@ export async function noteDeposits(
     patch: paidColumns(payment, step.paid),
     details: { txIds: step.paid.txIds },
   });
-  await announce(tx, payment, noted, [notedAs[payment.status] ?? 'payment.confirming']);
+  await emitPaymentEvents(tx, payment, noted, [notedAs[payment.status] ?? 'payment.confirming']);
   return noted;
 }
 

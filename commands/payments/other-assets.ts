@@ -7,7 +7,7 @@ import type { CrossOffer, PaymentRow } from '../../domain/payments/payment';
 import { needOf } from '../../domain/pricing/quote';
 import { setDepositRate } from '../../db/payments/deposit-rates';
 import { depositsById } from '../../db/payments/deposits';
-import { announce, movePayment, type PaymentPatch } from '../../db/payments/payments';
+import { emitPaymentEvents, movePayment, type PaymentPatch } from '../../db/payments/payments';
 import { rateNow } from '../../db/pricing/pricing';
 import { bookDeposits, reverseDeposits } from './bookings';
 import { quoteInOffer } from './columns';
@@ -103,7 +103,7 @@ export async function bookOther(
   await rateOthers(tx, deps, moved, depositIds);
   await bookDeposits(tx, moved, depositIds, 'unallocated');
   const isPending = moved.status === 'CROSS_CHAIN_PENDING';
-  await announce(tx, payment, moved, [isPending ? 'payment.cross_chain_pending' : 'payment.other_deposit']);
+  await emitPaymentEvents(tx, payment, moved, [isPending ? 'payment.cross_chain_pending' : 'payment.other_deposit']);
   return moved;
 }
 
@@ -118,8 +118,8 @@ export async function reverseUnallocated(
   const isShown = facts.deposits.some(
     ({ id, currency, addressCurrency }) => depositIds.includes(id) && currency !== addressCurrency,
   );
-  const isToldNext = payment.status === 'CROSS_CHAIN_PENDING' && crossDeposits(facts).length === 0;
-  if (!isShown || isToldNext) {
+  const isEmittedNext = payment.status === 'CROSS_CHAIN_PENDING' && crossDeposits(facts).length === 0;
+  if (!isShown || isEmittedNext) {
     await reverseDeposits(tx, depositIds);
     return payment;
   }
@@ -131,7 +131,7 @@ export async function reverseUnallocated(
     details: { depositIds },
   });
   await reverseDeposits(tx, depositIds);
-  await announce(tx, payment, moved, ['payment.reorged']);
+  await emitPaymentEvents(tx, payment, moved, ['payment.reorged']);
   return moved;
 }
 
@@ -149,7 +149,7 @@ export async function offerOther(
     patch: await crossOffer(tx, deps, payment, depositIds),
     details: { depositIds },
   });
-  await announce(tx, payment, moved, ['payment.cross_chain_pending']);
+  await emitPaymentEvents(tx, payment, moved, ['payment.cross_chain_pending']);
   return moved;
 }
 
@@ -161,6 +161,6 @@ export async function leaveToMerchant(tx: EntityManager, payment: PaymentRow): P
     events: [],
     patch: { cross_chain_auto_accept_at: null },
   });
-  await announce(tx, payment, moved, ['payment.cross_chain_pending']);
+  await emitPaymentEvents(tx, payment, moved, ['payment.cross_chain_pending']);
   return moved;
 }

@@ -3,7 +3,7 @@ import { countedDeposits, isLive, missingRates, paidBy, unratedParts } from '../
 import type { PartId, PaymentFacts } from '../../domain/payments/facts';
 import type { PaymentRow } from '../../domain/payments/payment';
 import { keepQuote, quoteAtMoment, ratePart } from '../../db/payments/deposit-rates';
-import { announce, factsOf, movePayment } from '../../db/payments/payments';
+import { emitPaymentEvents, factsOf, movePayment } from '../../db/payments/payments';
 import { amountColumns, quoteColumns, quoteEnd } from './columns';
 import type { PaymentCommandDeps } from './deps';
 
@@ -32,7 +32,7 @@ export async function requote(
     },
     details: { rateId: priced.rateId, previousRateId: payment.rate_id },
   });
-  await announce(tx, payment, moved, []);
+  await emitPaymentEvents(tx, payment, moved, []);
   return moved;
 }
 

@@ -2,7 +2,7 @@ import type { EntityManager } from 'typeorm';
 import { rejectionOf } from '../../domain/payments/counted';
 import type { Outcome } from '../../domain/payments/payment';
 import type { Actor } from '../../db/access/audit-log';
-import { announce, factsOf, lockPayment, movePayment } from '../../db/payments/payments';
+import { emitPaymentEvents, factsOf, lockPayment, movePayment } from '../../db/payments/payments';
 import { deciderOf, recordDecision } from './record-decision';
 
 /** Row 21, by the merchant. The other asset stays in `unallocated`; the next look holds a part in the payment's own
@@ -18,7 +18,7 @@ export async function rejectCrossChain(tx: EntityManager, id: string, actor: Act
     patch: { cross_chain_auto_accept_at: null },
     details: deciderOf(actor),
   });
-  await announce(tx, payment, moved, ['payment.failed']);
+  await emitPaymentEvents(tx, payment, moved, ['payment.failed']);
   await recordDecision(tx, actor, 'other_asset_rejected', { before: payment, after: moved });
   return { status: moved.status };
 }

@@ -7,7 +7,7 @@ import { isCurrencyAllowed, type Outcome, type PaymentRow } from '../../domain/p
 import { failPoint } from '../../db/fail-point';
 import { receiverOfPayment, type PaymentReceiver } from '../../db/payments/addresses';
 import { keepQuote } from '../../db/payments/deposit-rates';
-import { announce, factsOf, lockPayment, movePayment, requiredDepth } from '../../db/payments/payments';
+import { emitPaymentEvents, factsOf, lockPayment, movePayment, requiredDepth } from '../../db/payments/payments';
 import { priceQuote, type Priced } from '../../db/pricing/pricing';
 import { drawKey } from '../../db/recovery/live-key';
 import { quoteColumns, quoteEnd } from './columns';
@@ -58,7 +58,7 @@ export async function selectCurrency(
     },
     details: { currency, rateId: priced.rateId },
   });
-  await announce(tx, payment, moved, ['payment.currency_selected']);
+  await emitPaymentEvents(tx, payment, moved, ['payment.currency_selected']);
   await failPoint('select.beforeCommit');
   return { status: moved.status };
 }

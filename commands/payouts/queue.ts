@@ -8,7 +8,7 @@ import { DomainError } from '../../domain/errors';
 import { newId } from '../../domain/ids';
 import { holdJournal } from '../../domain/ledger/ledger';
 import { countOutgoing } from '../limits/outbound-check';
-import { announceBatch } from './refresh';
+import { emitBatchEvent } from './refresh';
 import { releaseBatch } from './release';
 import { type Deps, validateRows } from './validate';
 import {
@@ -109,7 +109,7 @@ export async function queueBatch(
   const counts = countsOf([{ status: 'pending', n: lines.length }]);
   // It is made waiting; what needs nobody else goes on at once.
   const made = needsApproval ? row : await releaseBatch(tx, row, null);
-  await announceBatch(tx, made, counts, 'mass_payout.created');
+  await emitBatchEvent(tx, made, counts, 'mass_payout.created');
   return { row: made, counts, replayed: false };
 }
 

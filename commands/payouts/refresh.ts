@@ -13,7 +13,7 @@ import {
   batchStatusOf,
 } from '../../domain/payouts/payout';
 
-export const announceBatch = async (
+export const emitBatchEvent = async (
   tx: EntityManager,
   row: BatchRow,
   counts: LineCounts,
@@ -57,9 +57,9 @@ export async function refreshBatch(
   const isEnd = !['awaiting_approval', 'queued', 'processing'].includes(status);
   const isSent = counts.pending + counts.processing === 0 && counts.broadcast > 0;
   if (status === batch.status && !isCancelled && (!isSent || batch.sent_at)) return batch;
-  const told: PayoutEventType[] = [];
-  if (status !== batch.status && status !== 'cancelled' && events[status]) told.push(events[status]);
-  if (isCancelled || (status === 'cancelled' && batch.status !== 'cancelled')) told.push('mass_payout.cancelled');
+  const emitted: PayoutEventType[] = [];
+  if (status !== batch.status && status !== 'cancelled' && events[status]) emitted.push(events[status]);
+  if (isCancelled || (status === 'cancelled' && batch.status !== 'cancelled')) emitted.push('mass_payout.cancelled');
   const [row] = await changedRows<BatchRow>(
     tx,
     `UPDATE payout_batch SET status = $2, state_version = state_version + 1, updated_at = clock_timestamp(),
@@ -72,7 +72,7 @@ export async function refreshBatch(
   if (!row) throw new Error(`Payout ${batch.id} is no longer at version ${batch.state_version}`);
   if (isLost(status) && !(await hasSent(tx, batch.id))) await releaseLimitUse(tx, 'mass_payout', batch.id);
   else if (isLost(batch.status)) await restoreLimitUse(tx, 'mass_payout', batch.id);
-  if (isSent && batch.sent_at === null) told.push('mass_payout.broadcast');
-  for (const type of told) await announceBatch(tx, row, counts, type, batch.status);
+  if (isSent && batch.sent_at === null) emitted.push('mass_payout.broadcast');
+  for (const type of emitted) await emitBatchEvent(tx, row, counts, type, batch.status);
   return row;
 }

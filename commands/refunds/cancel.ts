@@ -1,7 +1,7 @@
 import type { EntityManager } from 'typeorm';
 import { releaseLimitUse } from '../limits/outbound-check';
 import type { Queryable } from '../../db/query';
-import { type Changed, lockOwnRefund, moveRefund, announceRefund, readRefund } from '../../db/refunds/refunds';
+import { type Changed, lockOwnRefund, moveRefund, emitRefundEvent, readRefund } from '../../db/refunds/refunds';
 import { hasSignedAndLost } from '../../db/recovery/lost';
 import { dropIntents } from '../../db/txmanager/intents';
 import { DomainError } from '../../domain/errors';
@@ -25,7 +25,7 @@ export async function cancelRefund(
   await dropIntents(tx, { kind: 'refund', id });
   await releaseRefund(tx, row);
   await releaseLimitUse(tx, 'refund', id);
-  await announceRefund(tx, cancelled, 'refund.cancelled', row.status);
+  await emitRefundEvent(tx, cancelled, 'refund.cancelled', row.status);
   return { row: cancelled, replayed: false };
 }
 

@@ -7,7 +7,7 @@ import { afterAddress, viewClaim, type ClaimView, type RefundRow } from '../../d
 import { brandingColumns, brandingIn, type BrandingColumns } from '../../db/branding/branding';
 import { byClock } from '../../db/records';
 import type { Queryable } from '../../db/pricing/pricing';
-import { announceRefund, lockRefundWithPayment, moveRefund, requestRefund } from '../../db/refunds/refunds';
+import { emitRefundEvent, lockRefundWithPayment, moveRefund, requestRefund } from '../../db/refunds/refunds';
 import { receiverFor, type RefundDeps } from './terms';
 import { idInLink, linkToken } from '../../db/sealing';
 
@@ -78,6 +78,6 @@ export async function claimRefund(tx: EntityManager, deps: ClaimDeps, token: str
     claimed_at: byClock,
   });
   if (claimed.status === 'pending') await requestRefund(tx, claimed);
-  await announceRefund(tx, claimed, 'refund.claimed', row.status);
+  await emitRefundEvent(tx, claimed, 'refund.claimed', row.status);
   return viewOf(tx, deps, claimed);
 }

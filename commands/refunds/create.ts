@@ -1,7 +1,7 @@
 import type { EntityManager } from 'typeorm';
 import { countOutgoing, releaseLimitUse } from '../limits/outbound-check';
 import type { Queryable } from '../../db/query';
-import { personOf, requestRefund, announceRefund } from '../../db/refunds/refunds';
+import { personOf, requestRefund, emitRefundEvent } from '../../db/refunds/refunds';
 import { DomainError } from '../../domain/errors';
 import { newId } from '../../domain/ids';
 import { assetOf } from '../../domain/chains/assets';
@@ -84,7 +84,7 @@ export async function openRefund(
   }
   await hold(tx, row);
   if (row.status === 'pending') await requestRefund(tx, row);
-  await announceRefund(tx, row, 'refund.created');
+  await emitRefundEvent(tx, row, 'refund.created');
   return { row, replayed: false };
 }
 

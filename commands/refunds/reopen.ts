@@ -2,8 +2,8 @@ import type { EntityManager } from 'typeorm';
 import { reopenHold, reverse, noteHoldGone } from '../../db/ledger/ledger';
 import { restoreLimitUse } from '../limits/outbound-check';
 import { setAllocation } from '../../db/payments/deposits';
-import { lockPayment, movePayment, announce } from '../../db/payments/payments';
-import { holdOf, lockRefund, moveRefund, announceRefund } from '../../db/refunds/refunds';
+import { lockPayment, movePayment, emitPaymentEvents } from '../../db/payments/payments';
+import { holdOf, lockRefund, moveRefund, emitRefundEvent } from '../../db/refunds/refunds';
 import type { RefundRow } from '../../domain/refunds/refund';
 import { refundKey } from '../../domain/ledger/ledger';
 import { revertFeeKey } from '../../domain/ledger/network-fees';
@@ -50,7 +50,7 @@ export async function reopenRefunds(tx: EntityManager, network: string, height: 
       events: [],
       details: { refundId: id, txId: tx_id },
     });
-    await announceRefund(tx, reopened, 'refund.broadcast', row.status);
-    await announce(tx, payment, moved, []);
+    await emitRefundEvent(tx, reopened, 'refund.broadcast', row.status);
+    await emitPaymentEvents(tx, payment, moved, []);
   }
 }

@@ -20,8 +20,8 @@ import type { Config } from '../../domain/config';
 import { DomainError } from '../../domain/errors';
 import { settlementAppliedMail, settlementChangeMail } from '../../domain/mail/mail';
 import { checkSecondPerson, type Approver } from '../access/second-person';
-import { tellAdmins } from '../mail/tell-admins';
-import { announceWallet } from './announce';
+import { notifyAdmins } from '../mail/notify-admins';
+import { emitWalletEvent } from './wallet-event';
 
 /** Where settled money goes is changed like the whitelist: after the merchant's cooling-off and, where a sum takes two
  *  people, by two. All admins get a link that stops it, also for a week after it counts. Contract: G6. */
@@ -70,7 +70,7 @@ export async function askSettlement(
     after: { settlementAddress: own, activeAt: change.active_at.toISOString(), needsSecondPerson },
   });
   const isNow = !needsSecondPerson && (await isDue(tx, change.id));
-  await tellAdmins(tx, deps, wallet.merchant_id, (to) =>
+  await notifyAdmins(tx, deps, wallet.merchant_id, (to) =>
     settlementChangeMail(to, {
       merchantName: deps.merchantName,
       by: by.displayName,
@@ -100,7 +100,7 @@ async function apply(
     before: { settlementAddress: wallet.settlement_address, custody: wallet.custody },
     after: { settlementAddress: after.settlement_address, custody: after.custody },
   });
-  await announceWallet(tx, 'wallet.settlement_changed', after, wallet);
+  await emitWalletEvent(tx, 'wallet.settlement_changed', after, wallet);
   return after;
 }
 
@@ -180,7 +180,7 @@ export async function stopSettlement(
   await recordStop(tx, change, actor);
   if (isApplied) {
     const to = { address: change.before_address, custody: change.before_custody };
-    await announceWallet(tx, 'wallet.settlement_changed', await setSettlement(tx, wallet, to), wallet);
+    await emitWalletEvent(tx, 'wallet.settlement_changed', await setSettlement(tx, wallet, to), wallet);
   }
   return stopped;
 }
@@ -197,7 +197,7 @@ export async function applyDueChanges(
       const change = await openChangeOf(tx, wallet.id);
       if (change?.id !== id || change.status !== 'cooling_off') return; // ended since
       const after = await apply(tx, wallet, change, actorOfChange(change));
-      await tellAdmins(tx, deps, merchant_id, (to) =>
+      await notifyAdmins(tx, deps, merchant_id, (to) =>
         settlementAppliedMail(to, {
           currency: after.currency,
           address: after.settlement_address,

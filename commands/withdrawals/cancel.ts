@@ -8,7 +8,7 @@ import {
   type Changed,
   lockOwn,
   moveWithdrawal,
-  announceWithdrawal,
+  emitWithdrawalEvent,
   readWithdrawal,
 } from '../../db/withdrawals/withdrawals';
 import { DomainError } from '../../domain/errors';
@@ -30,7 +30,7 @@ export async function cancelWithdrawal(
   const cancelled = await moveWithdrawal(tx, row, 'cancelled', { completed_at: byClock });
   await dropIntents(tx, { kind: 'withdrawal', id });
   await releaseWithdrawal(tx, row);
-  await announceWithdrawal(tx, cancelled, 'withdrawal.cancelled', row.status);
+  await emitWithdrawalEvent(tx, cancelled, 'withdrawal.cancelled', row.status);
   return { row: { ...cancelled, confirmations: 0 }, replayed: false };
 }
 

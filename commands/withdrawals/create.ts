@@ -9,7 +9,7 @@ import type { Queryable } from '../../db/query';
 import { contentHash, spend } from '../../db/records';
 import { refuseOurs } from '../../db/wallets/wallets';
 import { isListed } from '../../db/wallets/whitelist';
-import { shown, holdOf, requestWithdrawal, announceWithdrawal } from '../../db/withdrawals/withdrawals';
+import { shown, holdOf, requestWithdrawal, emitWithdrawalEvent } from '../../db/withdrawals/withdrawals';
 import { readAddress } from '../../domain/chains/address';
 import { assetOf, networkOf } from '../../domain/chains/assets';
 import { readTag } from '../../domain/chains/tags';
@@ -148,6 +148,6 @@ export async function openWithdrawal(
   }
   await spend(ensure(tx, holdJournal(holdOf(row))));
   if (row.status === 'pending') await requestWithdrawal(tx, row);
-  await announceWithdrawal(tx, row, 'withdrawal.created');
+  await emitWithdrawalEvent(tx, row, 'withdrawal.created');
   return { row: { ...row, confirmations: 0 }, replayed: false };
 }

@@ -3,7 +3,7 @@ import { captureOrRelease, returnGas } from '../../db/ledger/ledger';
 import { releaseLimitUse } from '../limits/outbound-check';
 import { byClock } from '../../db/records';
 import { dropIntents } from '../../db/txmanager/intents';
-import { holdOf, moveWithdrawal, announceWithdrawal } from '../../db/withdrawals/withdrawals';
+import { holdOf, moveWithdrawal, emitWithdrawalEvent } from '../../db/withdrawals/withdrawals';
 import { releaseJournal } from '../../domain/ledger/ledger';
 import type { WithdrawalRow } from '../../domain/withdrawals/withdrawal';
 
@@ -34,5 +34,5 @@ export async function failWithdrawal(
   await dropIntents(tx, { kind: 'withdrawal', id: row.id });
   if (txId === null) await releaseWithdrawal(tx, row);
   else await release(tx, row);
-  await announceWithdrawal(tx, failed, 'withdrawal.failed', row.status);
+  await emitWithdrawalEvent(tx, failed, 'withdrawal.failed', row.status);
 }

@@ -1,7 +1,7 @@
 import type { EntityManager } from 'typeorm';
 import { reopenHold } from '../../db/ledger/ledger';
 import { restoreLimitUse } from '../limits/outbound-check';
-import { lockWithdrawal, holdOf, moveWithdrawal, announceWithdrawal } from '../../db/withdrawals/withdrawals';
+import { lockWithdrawal, holdOf, moveWithdrawal, emitWithdrawalEvent } from '../../db/withdrawals/withdrawals';
 
 /** What the blocks above `height` had brought to its end, completed or reverted, is on its way again: its end in the
  *  ledger is reversed. One whose money came back and is spent stays failed. Call before the transactions themselves are
@@ -18,6 +18,6 @@ export async function reopenWithdrawals(tx: EntityManager, network: string, heig
     if (row?.status !== (success ? 'completed' : 'failed') || !(await reopenHold(tx, holdOf(row)))) continue;
     if (!success) await restoreLimitUse(tx, 'withdrawal', ref);
     const reopened = await moveWithdrawal(tx, row, 'broadcast', { completed_at: null, merchant_message: null });
-    await announceWithdrawal(tx, reopened, 'withdrawal.broadcast', row.status);
+    await emitWithdrawalEvent(tx, reopened, 'withdrawal.broadcast', row.status);
   }
 }

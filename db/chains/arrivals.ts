@@ -6,7 +6,7 @@ import { add, compare, fromUnits } from '../../domain/money';
 import { inherit, type Layer, type Replaced } from '../../domain/payments/inherited';
 import type { Queryable } from '../pricing/pricing';
 import { takeNewContent, type Content } from './changed-content';
-import { tellOwners } from './notify';
+import { notifyOwners } from './notify';
 import type { RowOf } from '../entity';
 import type { addressEntity } from './entities';
 
@@ -143,7 +143,7 @@ export async function storeArrivals(
       mined?.time ?? null,
     ],
   );
-  await tellOwners(
+  await notifyOwners(
     tx,
     fresh.map((row) => row.id),
   );

@@ -8,7 +8,7 @@ import { changedRows } from '../query';
 import { ourReceivers, storeArrivals } from './arrivals';
 import { type Cursor, moveCursor } from './cursor';
 import { identify, lookAgain } from './found-by-balance';
-import { tellOwners, tellPayouts, tellSenders } from './notify';
+import { notifyOwners, notifyPayouts, notifySenders } from './notify';
 import { openIncident, resolveUnverified } from '../incidents';
 import { rememberBlocks } from './remembered';
 import { rewindLooks } from './untraced';
@@ -47,7 +47,7 @@ export async function applyBlock(
         RETURNING id`,
       [network, block.txIds, block.hash, block.height],
     );
-    await tellPayouts(
+    await notifyPayouts(
       tx,
       mined.map((one) => one.id),
     );
@@ -147,7 +147,7 @@ async function replaceConflicting(
                      WHERE s.input = ANY (inputs) AND s.spender <> tx_id) RETURNING id`,
     [network, [...spent.keys()], [...spent.values()]],
   );
-  await tellOwners(
+  await notifyOwners(
     tx,
     gone.map((row) => row.id),
   );
@@ -185,13 +185,13 @@ export async function rewind(tx: EntityManager, network: NetworkId, from: Cursor
   await tx.query(`UPDATE intent SET status = 'sent', booked = false, updated_at = now() WHERE id = ANY($1::bigint[])`, [
     intentIds,
   ]);
-  await tellOwners(tx, orphanIds);
+  await notifyOwners(tx, orphanIds);
   const waiting = await tx.query<Array<{ id: string }>>(
     `SELECT id FROM intent WHERE network = $1 AND status NOT IN ('final', 'failed', 'dead')
        AND deposit_ids && $2::bigint[]`,
     [network, orphanIds],
   );
-  await tellSenders(tx, [...intentIds, ...waiting.map((row) => row.id)]);
+  await notifySenders(tx, [...intentIds, ...waiting.map((row) => row.id)]);
   return orphans.filter((row) => row.allocation === 'capital').map((row) => row.id);
 }
 
@@ -235,5 +235,5 @@ async function noteMissing(
   const gone = pooled.filter(({ txId, isGone }) => isGone && !ids.has(txId)).map(({ id }) => id);
   if (!gone.length) return;
   await tx.query(`UPDATE deposit SET status = 'replaced' WHERE id = ANY($1::bigint[])`, [gone]);
-  await tellOwners(tx, gone);
+  await notifyOwners(tx, gone);
 }

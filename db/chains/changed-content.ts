@@ -4,7 +4,7 @@ import { networks } from '../../domain/chains/assets';
 import { compare } from '../../domain/money';
 import { openIncidentAgain } from '../incidents';
 import { lookAtBalance } from './balance-looks';
-import { tellOwners } from './notify';
+import { notifyOwners } from './notify';
 import type { RowOf } from '../entity';
 import type { depositEntity } from '../payments/entities';
 
@@ -83,7 +83,7 @@ async function change(
   block: Readonly<{ hash: string; height: number; time: number }>,
 ): Promise<void> {
   const { address, tag, statedTag, role, paymentId, currency, amount, isDust } = content;
-  await tellOwners(tx, [row.id]);
+  await notifyOwners(tx, [row.id]);
   await tx.query(
     `UPDATE deposit SET address = $2, role = $3, payment_id = $4, currency = $5, amount = $6, stated_amount = $6,
             is_dust = $7, first_seen_at = least(clock_timestamp(), to_timestamp($8)), first_seen_height = $9,

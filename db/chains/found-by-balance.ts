@@ -5,7 +5,7 @@ import { add, compare, fromUnits, smaller, subtract } from '../../domain/money';
 import type { Transfer } from '../../domain/chains/chain';
 import { changedRows, type Queryable } from '../query';
 import { lookAtBalance, type Holder } from './balance-looks';
-import { tellOwners } from './notify';
+import { notifyOwners } from './notify';
 
 /** Money on a deposit address that no transfer tells of: sent by a contract where nothing is traced, by a block's
  *  reward, or in a block whose trace failed. On account chains alone: outputs are always read. */
@@ -50,10 +50,10 @@ export async function expectedHolding(
   return except !== null || compare(left, '0') > 0 ? left : '0';
 }
 
-/** Stores what a deposit address holds beyond its rows as a deposit, and tells its payment. It counts like every other
- *  deposit, at the time of its block: it matures, is verified again by balance, and a reorganisation takes it. Safe to
- *  repeat: what is stored is expected from then on. Returns its id, or null where nothing is beyond the rows, where the
- *  block is not the one that we remember, or where it is too early to tell: then it is looked at again. */
+/** Stores what a deposit address holds beyond its rows as a deposit, and notifies its payment. It counts like every
+ *  other deposit, at the time of its block: it matures, is verified again by balance, and a reorganisation takes it.
+ *  Safe to repeat: what is stored is expected from then on. Returns its id, or null where nothing is beyond the rows,
+ *  where the block is not the one that we remember, or where it is too early to tell: then it is looked at again. */
 export async function storeFoundByBalance(tx: EntityManager, look: BalanceLook): Promise<string | null> {
   const { network, address, block } = look;
   const [owner] = await tx.query<Array<{ payment_id: string | null }>>(
@@ -69,7 +69,7 @@ export async function storeFoundByBalance(tx: EntityManager, look: BalanceLook):
   if (expected === null || compare(look.held, expected) <= 0) return null;
   const surplus = subtract(look.held, expected);
   const id = (await returnOrphan(tx, look, surplus)) ?? (await insert(tx, look, owner.payment_id, surplus));
-  await tellOwners(tx, [id]);
+  await notifyOwners(tx, [id]);
   return id;
 }
 
@@ -155,7 +155,7 @@ export async function identify(
     );
     left = subtract(left, part);
   }
-  await tellOwners(
+  await notifyOwners(
     tx,
     found.map(({ id }) => id),
   );

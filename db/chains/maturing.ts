@@ -2,7 +2,7 @@ import type { EntityManager } from 'typeorm';
 import type { NetworkId } from '../../domain/chains/assets';
 import { openIncidentAgain, resolveIncident } from '../incidents';
 import { changedCount, changedRows } from '../query';
-import { tellOwners } from './notify';
+import { notifyOwners } from './notify';
 import type { RowOf } from '../entity';
 import type { depositEntity } from '../payments/entities';
 
@@ -50,7 +50,7 @@ export async function confirmDeposit(tx: EntityManager, deposit: Maturing, amoun
       WHERE id = $1 AND status = 'mined' AND block_hash = $2`,
     [deposit.id, deposit.block_hash, amount],
   );
-  if (count === 1) await tellOwners(tx, [deposit.id]);
+  if (count === 1) await notifyOwners(tx, [deposit.id]);
   if (count === 1) await resolveIncident(tx, unverified(deposit.id));
   return count === 1;
 }

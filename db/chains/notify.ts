@@ -3,8 +3,8 @@ import type { PaymentRow } from '../../domain/payments/payment';
 import { requestSignal } from '../temporal/temporal-requests';
 import { ownerWorkflow, workflowIds, type IntentOwner, type OwnerKind } from '../../domain/workflow-ids';
 
-/** Tells a payment's workflow to look again. */
-export const tellPayment = (tx: EntityManager, id: string): Promise<unknown> =>
+/** Notifies a payment's workflow, which looks again. */
+export const notifyPayment = (tx: EntityManager, id: string): Promise<unknown> =>
   requestSignal(tx, {
     workflow: 'payment',
     workflowId: workflowIds.payment(id),
@@ -12,9 +12,9 @@ export const tellPayment = (tx: EntityManager, id: string): Promise<unknown> =>
     signal: 'updated',
     attributes: { PaymentId: id },
   });
-/** Tells the workflows of the payments that own these deposits, and whoever has their pages open: these speak of a
+/** Notifies the workflows of the payments that own these deposits, and whoever has their pages open: these speak of a
  *  deposit while no worker counts it. */
-export async function tellOwners(tx: EntityManager, depositIds: readonly string[]): Promise<void> {
+export async function notifyOwners(tx: EntityManager, depositIds: readonly string[]): Promise<void> {
   if (!depositIds.length) return;
   const owners = await tx.query<Array<{ owner: string }>>(
     `SELECT DISTINCT coalesce(child_payment_id, payment_id) AS owner FROM deposit
@@ -22,13 +22,13 @@ export async function tellOwners(tx: EntityManager, depositIds: readonly string[
         AND payment_id IS NOT NULL`,
     [depositIds],
   );
-  for (const { owner } of owners) await tellPayment(tx, owner);
+  for (const { owner } of owners) await notifyPayment(tx, owner);
   await tx.query("SELECT pg_notify('payment_changed', owner) FROM unnest($1::text[]) AS owner", [
     owners.map(({ owner }) => owner),
   ]);
 }
-/** Tells the workflows that process these intents, each once. */
-export async function tellSenders(
+/** Notifies the workflows that process these intents, each once. */
+export async function notifySenders(
   tx: EntityManager,
   intentIds: readonly string[],
   only: OwnerKind | null = null,
@@ -43,10 +43,10 @@ export async function tellSenders(
     await requestSignal(tx, { ...ownerWorkflow(owner), args: [owner.id], signal: 'updated', attributes: {} });
 }
 
-/** Tells those mass payouts alone: many are sent one after the other, and there is room for more. A workflow of a
+/** Notifies those mass payouts alone: many are sent one after the other, and there is room for more. A workflow of a
  *  single intent looks by itself, and a signal would only lengthen its history. */
-export const tellPayouts = (tx: EntityManager, intentIds: readonly string[]): Promise<void> =>
-  tellSenders(tx, intentIds, 'payout-batch');
+export const notifyPayouts = (tx: EntityManager, intentIds: readonly string[]): Promise<void> =>
+  notifySenders(tx, intentIds, 'payout-batch');
 
 /** Has the workflow run that sends a planned sweep. */
 export const startSweep = (tx: EntityManager, payment: PaymentRow, owner: IntentOwner): Promise<unknown> =>

@@ -17,7 +17,7 @@ import { add, compare, negate, times, trim } from '../../domain/money';
 import { workflowIds } from '../../domain/workflow-ids';
 import type { Queryable } from '../pricing/pricing';
 import { requestSignal } from '../temporal/temporal-requests';
-import { announceRecord, moveRecord, pageOfRecords, type Patch } from '../records';
+import { emitRecordEvent, moveRecord, pageOfRecords, type Patch } from '../records';
 
 /** Balances into each other: what is asked for, at which terms, and the one transaction that moves the money.
  *  Contract: 4.4.
@@ -115,13 +115,13 @@ export const moveConversion = (
   patch: ConversionPatch = {},
 ): Promise<ConversionRow> => moveRecord(tx, 'conversion', row, to, patch);
 
-/** As `announceRecord`. */
-export const announceConversion = (
+/** As `emitRecordEvent`. */
+export const emitConversionEvent = (
   tx: EntityManager,
   row: ConversionRow,
   type: ConversionEventType,
   before: ConversionStatus,
-): Promise<string> => announceRecord(tx, row, type, (livemode) => viewConversion(row, livemode), before);
+): Promise<string> => emitRecordEvent(tx, row, type, (livemode) => viewConversion(row, livemode), before);
 
 type FreeRow = { asset: string; treasury: string; owed: string; free: string };
 /** What the treasury holds of each asset, what merchants are owed of it, and what that leaves, less what came for
@@ -178,7 +178,7 @@ export async function liquidity(
 }
 
 /** Lets the workflow of a conversion look again; starts it where it does not run. */
-export const tellConversion = (
+export const notifyConversion = (
   tx: EntityManager,
   conversion: Pick<ConversionRow, 'id' | 'merchant_id' | 'from_currency' | 'from_amount' | 'to_currency'>,
 ): Promise<unknown> =>

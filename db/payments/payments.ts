@@ -178,9 +178,9 @@ async function stamp(
   return rows[0] ?? null;
 }
 
-/** The one way a payment changes: status and version, the timeline entry, and `announce` for its events, all in the
- *  caller's transaction. Ledger postings go between `movePayment` and `announce`, so that the merchant's counter is
- *  locked last. Throws where the row is no longer as it was read. Invariants: 1.3. */
+/** The one way a payment changes: status and version, the timeline entry, and `emitPaymentEvents`, all in the
+ *  caller's transaction. Ledger postings go between `movePayment` and `emitPaymentEvents`, so that the merchant's
+ *  counter is locked last. Throws where the row is no longer as it was read. Invariants: 1.3. */
 export async function movePayment(tx: EntityManager, payment: PaymentRow, move: Move): Promise<PaymentRow> {
   const moved = await stamp(tx, payment, move.to, move.patch ?? {}, move.addExceptions ?? []);
   if (!moved)
@@ -194,7 +194,7 @@ export async function movePayment(tx: EntityManager, payment: PaymentRow, move: 
 }
 
 /** Enqueues the events of a move: exactly what GET returns at this version. Call last in the transaction. */
-export async function announce(
+export async function emitPaymentEvents(
   tx: EntityManager,
   before: PaymentRow,
   after: PaymentRow,

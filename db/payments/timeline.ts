@@ -29,12 +29,12 @@ type Change = Readonly<{
   txIds: readonly string[];
   /** What had come in other coins by then. */
   receivedOther: readonly ReceivedOther[];
-  /** Of the youngest counted deposit, then; null where the change was not announced. */
+  /** Of the youngest counted deposit, then; null where the change had no event. */
   confirmations: number | null;
   /** The rate that it locked; null where it locked none, or a rate that was given up is no longer kept. */
   rate: RateEvidence | null;
 }>;
-/** One attempt to tell the merchant of a change. */
+/** One attempt to notify the merchant of a change. */
 type DeliveryEntry = Readonly<{
   kind: 'delivery';
   at: string;
@@ -114,10 +114,10 @@ export async function timelineOf(db: Queryable, paymentId: string): Promise<Time
 }
 
 /** What an event says of the payment. */
-type Announced = { txIds: string[]; confirmations: number; receivedOther: ReceivedOther[] };
+type Emitted = { txIds: string[]; confirmations: number; receivedOther: ReceivedOther[] };
 
 function changeOf(row: ChangeRow): Change {
-  const then = row.data === null ? null : (JSON.parse(row.data) as Announced);
+  const then = row.data === null ? null : (JSON.parse(row.data) as Emitted);
   return {
     kind: 'change',
     at: row.at.toISOString(),

@@ -157,7 +157,7 @@ export async function moveLines(
 }
 
 /** Enqueues an event per line. Call last in the transaction, before the batch's own. */
-export const announceLines = (
+export const emitLineEvents = (
   tx: EntityManager,
   lines: readonly PayoutLineRow[],
   type: 'mass_payout.leg_completed' | 'mass_payout.leg_failed',

@@ -2,7 +2,7 @@ import type { EntityManager } from 'typeorm';
 import { assetOf, networks, type NetworkId } from '../../domain/chains/assets';
 import type { DepositRef } from '../../domain/ledger/ledger';
 import { unclaimedJournal, unclaimedKey } from '../../domain/ledger/unclaimed';
-import { tellOwners } from '../chains/notify';
+import { notifyOwners } from '../chains/notify';
 import { openIncident, resolveIncident } from '../incidents';
 import { ensure, reverse } from '../ledger/ledger';
 import { setAllocation } from '../payments/deposits';
@@ -46,7 +46,7 @@ export async function bookUnclaimed(tx: EntityManager, depositId: string): Promi
   );
   if (owner && owner.payment_id !== null) {
     await tx.query('UPDATE deposit SET payment_id = $2 WHERE id = $1', [row.id, owner.payment_id]);
-    return tellOwners(tx, [row.id]);
+    return notifyOwners(tx, [row.id]);
   }
   await ensure(tx, unclaimedJournal(refOf(row)));
   await setAllocation(tx, [row.id], 'unclaimed');
@@ -128,7 +128,7 @@ export async function claimAddress(
     at.address,
     at.paymentId,
   ]);
-  await tellOwners(
+  await notifyOwners(
     tx,
     moved.map((row) => row.id),
   );
@@ -153,5 +153,5 @@ export async function claimDeposit(
   await reverse(tx, unclaimedKey(refOf(unclaimed)));
   await resolveIncident(tx, { kind: 'unclaimed-deposit', subject: { kind: 'deposit', id: unclaimed.id } });
   await tx.query('SELECT claim_deposit($1, $2, $3)', [to.requestId, unclaimed.id, to.paymentId]);
-  await tellOwners(tx, [unclaimed.id]);
+  await notifyOwners(tx, [unclaimed.id]);
 }

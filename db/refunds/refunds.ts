@@ -9,7 +9,7 @@ import {
   type ShownRefund,
 } from '../../domain/refunds/refund';
 import { type Queryable } from '../pricing/pricing';
-import { announceRecord, moveRecord, pageOfRecords, type Patch } from '../records';
+import { emitRecordEvent, moveRecord, pageOfRecords, type Patch } from '../records';
 import { requestSignal } from '../temporal/temporal-requests';
 import { isDelayedSql } from '../txmanager/intents';
 import { type RefundBy } from '../../domain/refunds/refund';
@@ -54,13 +54,13 @@ export const moveRefund = (
   patch: RefundPatch = {},
 ): Promise<RefundRow> => moveRecord(tx, 'refund', row, to, patch);
 
-/** As `announceRecord`. */
-export const announceRefund = (
+/** As `emitRecordEvent`. */
+export const emitRefundEvent = (
   tx: EntityManager,
   row: RefundRow,
   type: RefundEventType,
   before?: RefundStatus,
-): Promise<string> => announceRecord(tx, row, type, (livemode) => viewRefund(row, livemode), before);
+): Promise<string> => emitRecordEvent(tx, row, type, (livemode) => viewRefund(row, livemode), before);
 
 /** Has a workflow send a refund. */
 export const requestRefund = (tx: EntityManager, row: RefundRow): Promise<unknown> =>

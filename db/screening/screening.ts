@@ -2,7 +2,7 @@ import type { EntityManager } from 'typeorm';
 import type { NetworkId } from '../../domain/chains/assets';
 import type { PaymentRow } from '../../domain/payments/payment';
 import { isSevere, notConfigured, type Screen, type ScreenCause, type Verdict } from '../../domain/screening/screening';
-import { announce, lockPayment, movePayment } from '../payments/payments';
+import { emitPaymentEvents, lockPayment, movePayment } from '../payments/payments';
 import type { Queryable } from '../pricing/pricing';
 import { requestSignal } from '../temporal/temporal-requests';
 import { workflowIds } from '../../domain/workflow-ids';
@@ -148,6 +148,6 @@ export async function storeScreen(tx: EntityManager, paymentId: string, screen: 
     addExceptions: isSevere(stored) ? ['amlFlagged'] : [],
     details: { status: stored.status, by: screen.cause },
   });
-  await announce(tx, payment, moved, ['payment.aml_screened']);
+  await emitPaymentEvents(tx, payment, moved, ['payment.aml_screened']);
   return stored;
 }

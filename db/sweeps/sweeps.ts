@@ -1,6 +1,6 @@
 import type { EntityManager } from 'typeorm';
 import { dropShares, sharesOf } from '../txmanager/intents';
-import { tellPayment } from '../chains/notify';
+import { notifyPayment } from '../chains/notify';
 import { openIncident } from '../incidents';
 
 /** Is this the first batch that has reached its destination? It makes what all later ones delegate to. */
@@ -17,7 +17,7 @@ export async function isFirstBatch(
   return earlier === undefined;
 }
 
-/** The payments of a batch that has failed go on by themselves; whoever is told plans anew. */
+/** The payments of a batch that has failed go on by themselves; whoever is notified plans anew. */
 export async function disband(tx: EntityManager, intentId: string, because: string): Promise<void> {
   const shares = await sharesOf(tx, intentId);
   if (!shares.length) return;
@@ -27,5 +27,5 @@ export async function disband(tx: EntityManager, intentId: string, because: stri
     subject: { kind: 'intent', id: intentId },
     details: { intentId, because, payments: shares.map((one) => one.payment_id) },
   });
-  for (const share of shares) await tellPayment(tx, share.payment_id);
+  for (const share of shares) await notifyPayment(tx, share.payment_id);
 }

@@ -10,7 +10,7 @@ import {
 } from '../../domain/withdrawals/withdrawal';
 import { databaseNow } from '../payments/payments';
 import { type Queryable } from '../pricing/pricing';
-import { announceRecord, moveRecord, pageOfRecords, type Patch } from '../records';
+import { emitRecordEvent, moveRecord, pageOfRecords, type Patch } from '../records';
 import { requestSignal } from '../temporal/temporal-requests';
 import { isDelayedSql } from '../txmanager/intents';
 import { isListed } from '../wallets/whitelist';
@@ -54,14 +54,14 @@ export const moveWithdrawal = (
 ): Promise<WithdrawalRow> => moveRecord(tx, 'withdrawal', row, to, patch);
 
 /** Enqueues an event of a withdrawal as it is now. Call last in the transaction. */
-export async function announceWithdrawal(
+export async function emitWithdrawalEvent(
   tx: EntityManager,
   row: WithdrawalRow,
   type: WithdrawalEventType,
   before?: WithdrawalStatus,
 ): Promise<void> {
   const [now] = await tx.query<ShownWithdrawal[]>(`SELECT ${shown} FROM withdrawal w WHERE id = $1`, [row.id]);
-  await announceRecord(tx, row, type, (livemode) => viewWithdrawal({ ...now!, ...row }, livemode), before);
+  await emitRecordEvent(tx, row, type, (livemode) => viewWithdrawal({ ...now!, ...row }, livemode), before);
 }
 
 export const requestWithdrawal = (tx: EntityManager, row: WithdrawalRow): Promise<unknown> =>

@@ -17,7 +17,7 @@ const idNames: Readonly<Record<string, string>> = {
 };
 
 type Line = Readonly<{ fields: Readonly<Record<string, unknown>>; text: string }>;
-type Told = Readonly<{
+type EventRef = Readonly<{
   type: string;
   merchantId: string;
   entityId: string;
@@ -32,7 +32,7 @@ export const eventIds = ({
   entityId,
   requestId,
   traceparent,
-}: Told): Readonly<Record<string, string | undefined>> => ({
+}: EventRef): Readonly<Record<string, string | undefined>> => ({
   [type.startsWith('mass_payout.leg_') ? 'payoutLineId' : idNames[type.split('.')[0]!]!]: entityId,
   merchantId,
   requestId: requestId ?? undefined,
@@ -45,7 +45,7 @@ const textOf = (value: unknown): string | undefined => (typeof value === 'string
 
 /** `payment settled`, `mass payout leg completed`: the line of an event whose resource is `data`, as JSON text. */
 export function eventLine(
-  event: Told & Readonly<{ id: string; type: EventType; data: string; workflowId?: string | undefined }>,
+  event: EventRef & Readonly<{ id: string; type: EventType; data: string; workflowId?: string | undefined }>,
 ): Line {
   const named = (event.type === 'payment.created' ? {} : JSON.parse(event.data)) as Named;
   return {

@@ -144,7 +144,7 @@ describe('B2: an unconfirmed deposit', () => {
 
 describe('B2: a replacement that pays more than what it replaces', () => {
   /** Coins that the node tells of, unconfirmed. */
-  const tell = (made: Made, txId: string, amount: string) =>
+  const showUnconfirmed = (made: Made, txId: string, amount: string) =>
     db.transaction((tx) =>
       applyMempool(
         tx,
@@ -162,18 +162,18 @@ describe('B2: a replacement that pays more than what it replaces', () => {
 
   it('counts at the old rate for the old amount alone', async () => {
     const made = await open('BTC', 1000);
-    await tell(made, `early-${made.id}`, '0.001');
+    await showUnconfirmed(made, `early-${made.id}`, '0.001');
     expect((await act.runPayment(made.id)).status).toBe('PARTIALLY_PAID');
     await pass(made, 1);
     await price('0.8');
-    await tell(made, `whole-${made.id}`, made.amount);
+    await showUnconfirmed(made, `whole-${made.id}`, made.amount);
     expect((await act.runPayment(made.id)).status).toBe('PARTIALLY_PAID');
     // 0.001 at 64,000 and 0.014625 at 51,200: 64 + 748.80 of 1,000 dollars; the rest at 51,200.
     expect(await invoice(made)).toMatchObject({ amountPaid: made.amount, amountRemaining: '0.00365625' });
     expect((await of(made)).exchangeRate).toBe(51_200);
     await pruneRates(db, 0);
 
-    await tell(made, `rest-${made.id}`, '0.01928125');
+    await showUnconfirmed(made, `rest-${made.id}`, '0.01928125');
     expect((await act.runPayment(made.id)).status).toBe('CONFIRMING');
     expect(await invoice(made)).toMatchObject({ amount: '0.01928125', amountRemaining: '0' });
     expect((await of(made)).exchangeRate).toBeCloseTo(1000 / 0.01928125, 4);

@@ -89,9 +89,9 @@ describe('B4: deposits that cannot be verified', () => {
       played.address,
     ]);
     await chain.look();
-    const untold = async (): Promise<number> =>
+    const unread = async (): Promise<number> =>
       (await chain.incidents()).filter((one) => one.kind === 'deposit-unverified' && one.resolved_at === null).length;
-    expect(await untold()).toBe(500);
+    expect(await unread()).toBe(500);
     // Their block is gone: nobody waits for them there.
     await chain.db
       .transaction(async (tx) => {
@@ -105,7 +105,7 @@ describe('B4: deposits that cannot be verified', () => {
       .catch((error: unknown) => {
         if (error !== undone) throw error;
       });
-    expect(await untold()).toBe(500);
+    expect(await unread()).toBe(500);
     await chain.db.query(`UPDATE deposit SET status = 'void' WHERE address = $1`, [played.address]);
   });
 

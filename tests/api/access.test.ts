@@ -52,7 +52,7 @@ function attempt(route: Route, headers: Record<string, string> = {}) {
 }
 const withKey = (key: string) => ({ Authorization: `Bearer ${key}` });
 const withSession = (person: Person) => ({ Authorization: `Bearer ${person.cookies.get('svc_access')}` });
-const told = (answer: { status: number; body: unknown }) => [answer.status, answer.body];
+const answered = (answer: { status: number; body: unknown }) => [answer.status, answer.body];
 
 const unauthorised = [401, { error: 'Invalid or expired token' }];
 const isGuards = (status: number): boolean => status === 401 || status === 403;
@@ -119,7 +119,7 @@ describe.each(routes.map((route) => [route.name, route] as const))('%s', (_name,
   if (may === 'public') {
     it('is open to everybody', async () => {
       const answer = await attempt(route);
-      if (route.name === 'refreshSession') return expect(told(answer)).toEqual(unauthorised);
+      if (route.name === 'refreshSession') return expect(answered(answer)).toEqual(unauthorised);
       expect(isGuards(answer.status) && answer.body?.error === 'Invalid or expired token').toBe(
         /2fa\/setup$/.test(route.path) && answer.status === 401,
       );
@@ -136,7 +136,7 @@ describe.each(routes.map((route) => [route.name, route] as const))('%s', (_name,
     it('takes a publishable key, and no other credential', async () => {
       const refusal = [401, expect.objectContaining({ ok: false })];
       for (const headers of [{}, withKey(shop.key), withSession(admin), withKey('pk_test_nonsense')])
-        expect(told(await attempt(route, headers))).toEqual(refusal);
+        expect(answered(await attempt(route, headers))).toEqual(refusal);
       const [row] = await h.db.query<Array<{ publishable_key: string }>>(
         'SELECT publishable_key FROM merchant LIMIT 1',
       );
@@ -145,18 +145,18 @@ describe.each(routes.map((route) => [route.name, route] as const))('%s', (_name,
     return;
   }
 
-  it('refuses whoever brings nothing', async () => expect(told(await attempt(route))).toEqual(unauthorised));
+  it('refuses whoever brings nothing', async () => expect(answered(await attempt(route))).toEqual(unauthorised));
 
   it('refuses a token that is none, or of another kind', async () => {
-    expect(told(await attempt(route, { Authorization: 'Bearer nonsense' }))).toEqual(unauthorised);
-    expect(told(await attempt(route, { Authorization: 'Basic YTpi' }))).toEqual(unauthorised);
-    expect(told(await attempt(route, { Cookie: 'svc_access=nonsense' }))).toEqual(unauthorised);
+    expect(answered(await attempt(route, { Authorization: 'Bearer nonsense' }))).toEqual(unauthorised);
+    expect(answered(await attempt(route, { Authorization: 'Basic YTpi' }))).toEqual(unauthorised);
+    expect(answered(await attempt(route, { Cookie: 'svc_access=nonsense' }))).toEqual(unauthorised);
     const publishable = await h.db.query<Array<{ publishable_key: string }>>(
       'SELECT publishable_key FROM merchant LIMIT 1',
     );
     const wanted = takesKey ? [401, { error: 'Invalid API key' }] : unauthorised;
-    expect(told(await attempt(route, withKey(publishable[0]!.publishable_key)))).toEqual(wanted);
-    expect(told(await attempt(route, withKey(`svc_test_${'x'.repeat(32)}`)))).toEqual(wanted);
+    expect(answered(await attempt(route, withKey(publishable[0]!.publishable_key)))).toEqual(wanted);
+    expect(answered(await attempt(route, withKey(`svc_test_${'x'.repeat(32)}`)))).toEqual(wanted);
   });
 
   if (takesKey) {
@@ -166,30 +166,30 @@ describe.each(routes.map((route) => [route.name, route] as const))('%s', (_name,
         [],
         scopes.filter((scope) => scope !== may.key),
       );
-      expect(told(await attempt(route, withKey(key.key)))).toEqual([
+      expect(answered(await attempt(route, withKey(key.key)))).toEqual([
         403,
         { error: 'Insufficient scope', requiredScope: may.key },
       ]);
       expect(isGuards((await attempt(route, withKey(shop.key))).status)).toBe(false);
     });
     it('refuses the key of a suspended merchant', async () =>
-      expect(told(await attempt(route, withKey(suspended.key)))).toEqual([
+      expect(answered(await attempt(route, withKey(suspended.key)))).toEqual([
         403,
         { error: 'Merchant account is not active' },
       ]));
   } else
     it('takes no key, whatever its scopes', async () =>
-      expect(told(await attempt(route, withKey(shop.key)))).toEqual(unauthorised));
+      expect(answered(await attempt(route, withKey(shop.key)))).toEqual(unauthorised));
 
   it('refuses the session of a suspended merchant', async () =>
-    expect(told(await attempt(route, withSession(suspended.person)))).toEqual(unauthorised));
+    expect(answered(await attempt(route, withSession(suspended.person)))).toEqual(unauthorised));
 
   if (typeof may === 'object') {
     it('lets in an admin, and the member with a permission that opens it alone', async () => {
       const answer = await attempt(route, withSession(admin));
       expect(answer.status === 401 && !isFactorRefusal(answer)).toBe(false);
       expect([answer.status, answer.body?.error]).not.toEqual([403, 'Insufficient permission']);
-      expect(told(await attempt(route, withSession(stranger)))).toEqual([
+      expect(answered(await attempt(route, withSession(stranger)))).toEqual([
         403,
         { error: 'Insufficient permission', requiredPermission: may.session },
       ]);
@@ -211,7 +211,7 @@ describe.each(routes.map((route) => [route.name, route] as const))('%s', (_name,
     });
     it('has nothing for a super admin, who has no merchant', async () => {
       const answer = await attempt(route, withSession(superAdmin));
-      expect(told(answer)).toEqual([
+      expect(answered(answer)).toEqual([
         400,
         (route.refusals ?? route.envelope) === 'A'
           ? { ok: false, error: { code: route.noMerchant ?? 'NO_MERCHANT_CONTEXT', message: 'No merchant context' } }
@@ -220,7 +220,7 @@ describe.each(routes.map((route) => [route.name, route] as const))('%s', (_name,
     });
   } else if (may === 'super_admin')
     it('serves operators alone', async () => {
-      expect(told(await attempt(route, withSession(admin)))).toEqual([
+      expect(answered(await attempt(route, withSession(admin)))).toEqual([
         403,
         { ok: false, error: { code: 'FORBIDDEN', message: errorTable.FORBIDDEN.message } },
       ]);
@@ -240,7 +240,7 @@ describe.each(routes.map((route) => [route.name, route] as const))('%s', (_name,
       const Cookie = `svc_access=${person.cookies.get('svc_access')}`;
       const refusal = [403, { ok: false, error: { code: 'CSRF_ORIGIN_MISMATCH', message: 'Forbidden' } }];
       for (const origin of ['https://evil.example', 'null', 'http://localhost:3002.evil.example'])
-        expect(told(await attempt(route, { Cookie, Origin: origin }))).toEqual(refusal);
+        expect(answered(await attempt(route, { Cookie, Origin: origin }))).toEqual(refusal);
       const allowed = await attempt(route, { Cookie });
       expect(allowed.body?.error?.code).not.toBe('CSRF_ORIGIN_MISMATCH');
     });

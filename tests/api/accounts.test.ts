@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => h?.stop());
 
 const codeIn = (text: string): string => /\b\d{6}\b/.exec(text)![0];
-const told = (answer: { status: number; body: unknown }) => [answer.status, answer.body];
+const answered = (answer: { status: number; body: unknown }) => [answer.status, answer.body];
 const refused = (code: string, status: number) => [
   status,
   { ok: false, error: { code, message: expect.any(String) as string } },
@@ -42,7 +42,7 @@ describe('registration', () => {
     for (const weak of ['Sh0rt!', 'nocapitals1!', 'NOSMALL1!', 'NoDigits!!', 'NoSpecial11']) {
       await forgetLimits();
       const answer = await person.register({ password: weak });
-      expect([weak, ...told(answer)]).toEqual([weak, ...refused('VALIDATION_ERROR', 400)]);
+      expect([weak, ...answered(answer)]).toEqual([weak, ...refused('VALIDATION_ERROR', 400)]);
     }
     await forgetLimits();
   });
@@ -61,7 +61,7 @@ describe('registration', () => {
     const first = new Person(h);
     const answer = await first.register();
     const again = new Person(h, first.email.toUpperCase());
-    expect(told(await again.register())).toEqual(told(answer));
+    expect(answered(await again.register())).toEqual(answered(answer));
     expect(await caught(h, first.email)).toHaveLength(1);
   });
 
@@ -70,16 +70,16 @@ describe('registration', () => {
     await h.mail.stop();
     const answer = await person.register();
     await h.mail.start();
-    expect(told(answer)).toEqual(refused('VERIFICATION_EMAIL_NOT_SENT', 502));
+    expect(answered(answer)).toEqual(refused('VERIFICATION_EMAIL_NOT_SENT', 502));
     expect((await person.post('/api/v1/auth/resend-verification', { email: person.email })).body.success).toBe(true);
     const code = codeIn(await mailTo(h, person.email));
     const verified = await person.post('/api/v1/auth/verify-email', { email: person.email, code });
-    expect(told(verified)).toEqual([200, { success: true, message: 'Email verified' }]);
+    expect(answered(verified)).toEqual([200, { success: true, message: 'Email verified' }]);
   });
 
   it('can be closed for everybody', async () => {
     await h.db.query(`INSERT INTO platform_switch (name, is_on, reason) VALUES ('registration', false, 'Full')`);
-    expect(told(await new Person(h).register())).toEqual(refused('REGISTRATION_CLOSED', 403));
+    expect(answered(await new Person(h).register())).toEqual(refused('REGISTRATION_CLOSED', 403));
     await h.db.query('DELETE FROM platform_switch');
   });
 
@@ -90,7 +90,7 @@ describe('registration', () => {
     const refusal = [400, { error: 'Invalid or expired verification code' }];
     const verify = async (body: object) => {
       await forgetLimits();
-      return told(await person.post('/api/v1/auth/verify-email', body));
+      return answered(await person.post('/api/v1/auth/verify-email', body));
     };
     expect(await verify({ email: newEmail(), code })).toEqual(refusal);
     for (let guess = 0; guess < 5; guess += 1)
@@ -109,7 +109,7 @@ describe('signing in', () => {
     const person = new Person(h);
     await person.register({ merchantName: 'Books & Co', displayCurrency: 'EUR' });
     const login = () => person.post('/api/v1/auth/login', { email: person.email.toUpperCase(), password });
-    expect(told(await login())).toEqual([200, { requiresVerification: true, email: person.email }]);
+    expect(answered(await login())).toEqual([200, { requiresVerification: true, email: person.email }]);
     const code = codeIn((await caught(h, person.email))[0]!.text);
     await person.post('/api/v1/auth/verify-email', { email: person.email, code });
     const { setupToken, ...rest } = (await login()).body;
@@ -118,11 +118,11 @@ describe('signing in', () => {
     const setup = await person.post('/api/v1/auth/2fa/setup', { setupToken });
     expect(setup.body).toMatchObject({ manualKey: expect.stringMatching(/^[A-Z2-7]{32}$/) as string });
     expect(setup.body.qrCode).toMatch(/^data:image\/svg\+xml;base64,/);
-    expect(told(await person.post('/api/v1/auth/2fa/setup', { setupToken }))).toEqual(invalidToken);
+    expect(answered(await person.post('/api/v1/auth/2fa/setup', { setupToken }))).toEqual(invalidToken);
     const { confirmToken, manualKey } = setup.body;
     const confirm = (body: object) => person.post('/api/v1/auth/2fa/verify-setup', { confirmToken, ...body });
-    expect(told(await confirm({ code: '12345x' }))).toEqual(refused('VALIDATION_ERROR', 400));
-    expect(told(await confirm({ code: '000000' }))).toEqual([401, { error: 'Invalid code' }]);
+    expect(answered(await confirm({ code: '12345x' }))).toEqual(refused('VALIDATION_ERROR', 400));
+    expect(answered(await confirm({ code: '000000' }))).toEqual([401, { error: 'Invalid code' }]);
     person.totpSecret = manualKey;
     const done = await confirm({ code: await person.code() });
     expect(done.body).toMatchObject({
@@ -150,18 +150,18 @@ describe('signing in', () => {
     const validate = (code: string, totpToken = second.totpToken) =>
       person.post('/api/v1/auth/2fa/validate', { totpToken, code });
     expect((await validate(await person.code())).status).toBe(200);
-    expect(told(await validate(await person.code()))).toEqual(invalidToken); // a step's token serves once
+    expect(answered(await validate(await person.code()))).toEqual(invalidToken); // a step's token serves once
     const [backup] = done.body.backupCodes as string[];
     expect((await validate(backup!.toUpperCase(), (await login()).body.totpToken)).status).toBe(200);
     await forgetLimits();
-    expect(told(await validate(backup!, (await login()).body.totpToken))).toEqual([401, { error: 'Invalid code' }]);
+    expect(answered(await validate(backup!, (await login()).body.totpToken))).toEqual([401, { error: 'Invalid code' }]);
   });
 
   it('says the same of a wrong password, an unknown address and a removed user', async () => {
     const person = await Person.admin(h);
     const login = (email: string, text: string) => person.post('/api/v1/auth/login', { email, password: text });
-    expect(told(await login(person.email, 'Wrong-Horse-7'))).toEqual([401, { error: 'Invalid credentials' }]);
-    expect(told(await login(newEmail(), password))).toEqual([401, { error: 'Invalid credentials' }]);
+    expect(answered(await login(person.email, 'Wrong-Horse-7'))).toEqual([401, { error: 'Invalid credentials' }]);
+    expect(answered(await login(newEmail(), password))).toEqual([401, { error: 'Invalid credentials' }]);
   });
 
   it('tells a suspended merchant after the right password alone', async () => {
@@ -171,8 +171,8 @@ describe('signing in', () => {
       [person.email],
     );
     const login = (text: string) => person.post('/api/v1/auth/login', { email: person.email, password: text });
-    expect(told(await login('Wrong-Horse-7'))).toEqual([401, { error: 'Invalid credentials' }]);
-    expect(told(await login(password))).toEqual([403, { error: 'Account suspended' }]);
+    expect(answered(await login('Wrong-Horse-7'))).toEqual([401, { error: 'Invalid credentials' }]);
+    expect(answered(await login(password))).toEqual([403, { error: 'Account suspended' }]);
   });
 
   it('D: wrong passwords by anybody lock only their own address out, never the owner', async () => {
@@ -186,7 +186,7 @@ describe('signing in', () => {
       await h.db.query(`DELETE FROM rate_limit WHERE key LIKE 'login%'`); // 5 a minute besides
     }
     const locked = await guess(stranger, password);
-    expect(told(locked)).toEqual(refused('RATE_LIMITED', 429));
+    expect(answered(locked)).toEqual(refused('RATE_LIMITED', 429));
     expect(parseInt(locked.headers.get('retry-after')!, 10)).toBeGreaterThan(600);
     expect((await guess(person, password)).body).toMatchObject({ requiresTotp: true });
     await forgetLimits();
@@ -278,17 +278,17 @@ describe('sessions', () => {
     // The first again, too late: somebody else has it.
     await forgetLimits();
     await h.db.query(`UPDATE user_session SET rotated_at = rotated_at - interval '11 seconds'`);
-    expect(told(await refresh(first))).toEqual(invalidToken);
+    expect(answered(await refresh(first))).toEqual(invalidToken);
     await forgetLimits();
-    expect(told(await refresh(second))).toEqual(invalidToken);
+    expect(answered(await refresh(second))).toEqual(invalidToken);
     await new Promise((resolve) => setTimeout(resolve, 1100));
-    expect(told(await person.get('/api/v1/auth/me'))).toEqual(invalidToken);
+    expect(answered(await person.get('/api/v1/auth/me'))).toEqual(invalidToken);
   });
 
   it('are not refreshed by a cookie beside an Authorization header', async () => {
     const person = await Person.admin(h);
     for (const value of ['Bearer x', 'Basic eDp5'])
-      expect(told(await person.post('/api/v1/auth/refresh', {}, { Authorization: value }))).toEqual(invalidToken);
+      expect(answered(await person.post('/api/v1/auth/refresh', {}, { Authorization: value }))).toEqual(invalidToken);
     expect((await person.post('/api/v1/auth/refresh')).status).toBe(200);
   });
 
@@ -315,13 +315,13 @@ describe('sessions', () => {
       access: person.cookies.get('svc_access')!,
     };
     const answer = await person.post('/api/v1/auth/logout');
-    expect(told(answer)).toEqual([200, { success: true }]);
+    expect(answered(answer)).toEqual([200, { success: true }]);
     expect(answer.headers.getSetCookie().every((line) => line.includes('Max-Age=0'))).toBe(true);
     expect([...person.cookies.keys()]).toEqual(['svc_device']); // The browser stays known; it signs nobody in.
-    expect(told(await asBearer())).toEqual(invalidToken);
+    expect(answered(await asBearer())).toEqual(invalidToken);
     const replay = (path: string, cookie: string) =>
       person.call('POST', path, undefined, { Cookie: cookie, Origin: 'http://localhost:3002' }, false);
-    expect(told(await replay('/api/v1/auth/refresh', `svc_refresh=${refresh}`))).toEqual(invalidToken);
+    expect(answered(await replay('/api/v1/auth/refresh', `svc_refresh=${refresh}`))).toEqual(invalidToken);
     // A token that was void does not sign out whoever signs in afterwards.
     expect((await elsewhere.signIn()).status).toBe(200);
     await replay('/api/v1/auth/logout', `svc_access=${access}`);
@@ -339,11 +339,11 @@ describe('sessions', () => {
     expect((await person.get('/api/v1/auth/sessions?limit=1')).body).toEqual({ items: [items[0]], total: 2 });
     const foreign = items.find((item: { isCurrent: boolean }) => !item.isCurrent);
     const stranger = await Person.admin(h);
-    expect(told(await stranger.call('DELETE', `/api/v1/auth/sessions/${foreign.id}`))).toEqual(
+    expect(answered(await stranger.call('DELETE', `/api/v1/auth/sessions/${foreign.id}`))).toEqual(
       refused('SESSION_NOT_FOUND', 404),
     );
     expect((await person.call('DELETE', `/api/v1/auth/sessions/${foreign.id}`)).status).toBe(200);
-    expect(told(await other.get('/api/v1/auth/me'))).toEqual(invalidToken);
+    expect(answered(await other.get('/api/v1/auth/me'))).toEqual(invalidToken);
     expect((await person.get('/api/v1/auth/me')).status).toBe(200);
   });
 
@@ -352,13 +352,13 @@ describe('sessions', () => {
     const before = person.cookies.get('svc_access')!;
     const change = async (body: object) =>
       person.post('/api/v1/auth/change-password', { currentPassword: password, newPassword: 'Newer-Horse-8', ...body });
-    expect(told(await change({ currentPassword: 'Wrong-Horse-7', totpCode: await person.code() }))).toEqual([
+    expect(answered(await change({ currentPassword: 'Wrong-Horse-7', totpCode: await person.code() }))).toEqual([
       401,
       { error: 'Invalid credentials' },
     ]);
     expect((await change({ newPassword: 'weak', totpCode: '000000' })).body.error.code).toBe('VALIDATION_ERROR');
     expect((await change({ totpCode: await person.code() })).status).toBe(200);
-    expect(told(await h.call('GET', '/api/v1/auth/me', { key: before }))).toEqual(invalidToken);
+    expect(answered(await h.call('GET', '/api/v1/auth/me', { key: before }))).toEqual(invalidToken);
     expect((await person.get('/api/v1/auth/me')).status).toBe(200);
     expect(await mailTo(h, person.email)).toContain('Your password was changed');
   });
@@ -383,12 +383,12 @@ describe('sessions', () => {
       });
     };
     const refusal = [400, { error: 'Invalid or expired reset link' }];
-    expect(told(await reset({ token: old }))).toEqual(refusal);
-    expect(told(await reset({ email: newEmail() }))).toEqual(refusal);
+    expect(answered(await reset({ token: old }))).toEqual(refusal);
+    expect(answered(await reset({ email: newEmail() }))).toEqual(refusal);
     const access = person.cookies.get('svc_access')!;
     const resets = await atOnce(4, () => reset({}));
     expect(resets.map((answer) => answer.status).sort()).toEqual([200, 400, 400, 400]);
-    expect(told(await h.call('GET', '/api/v1/auth/me', { key: access }))).toEqual(invalidToken);
+    expect(answered(await h.call('GET', '/api/v1/auth/me', { key: access }))).toEqual(invalidToken);
     await forgetLimits();
     expect(
       (await person.post('/api/v1/auth/login', { email: person.email, password: 'Newer-Horse-8' })).body,
@@ -415,13 +415,13 @@ describe('second factors', () => {
     const first = codeIn(await mailTo(h, person.email));
     await person.post('/api/v1/auth/mfa/send-email-code', { action: 'team' });
     const forTeam = codeIn(await mailTo(h, person.email));
-    if (forTeam !== first) expect(told(await create({ emailCode: forTeam }))).toEqual(wrong);
+    if (forTeam !== first) expect(answered(await create({ emailCode: forTeam }))).toEqual(wrong);
     const stranger = await Person.admin(h);
-    expect(told(await create({ emailCode: first }, stranger))).toEqual(wrong);
+    expect(answered(await create({ emailCode: first }, stranger))).toEqual(wrong);
     expect((await create({ emailCode: first })).status).toBe(201);
-    expect(told(await create({ emailCode: first }))).toEqual(wrong);
+    expect(answered(await create({ emailCode: first }))).toEqual(wrong);
     // not at login, and a backup code not here
-    expect(told(await create({ totpCode: 'a'.repeat(16) }))).toEqual(refused('VALIDATION_ERROR', 400));
+    expect(answered(await create({ totpCode: 'a'.repeat(16) }))).toEqual(refused('VALIDATION_ERROR', 400));
     expect((await person.get('/api/v1/auth/mfa-options')).body).toEqual({
       ok: true,
       data: { methods: ['email', 'totp'] },
@@ -443,7 +443,7 @@ describe('second factors', () => {
     await h.mail.stop();
     const answer = await person.post('/api/v1/auth/mfa/send-email-code', { action: 'api_key' });
     await h.mail.start();
-    expect(told(answer)).toEqual(refused('UPSTREAM_UNAVAILABLE', 503));
+    expect(answered(answer)).toEqual(refused('UPSTREAM_UNAVAILABLE', 503));
     const open = await h.db.query(
       'SELECT FROM email_code c JOIN dashboard_user u ON u.id = c.user_id WHERE u.email = $1 AND c.ended_at IS NULL',
       [person.email],
@@ -456,7 +456,7 @@ describe('second factors', () => {
     const totpCode = await person.code();
     const remove = (memberId: string, fields: object) =>
       person.call('DELETE', `/api/v1/team-members/${memberId}`, fields);
-    expect(told(await remove('f'.repeat(24), { totpCode }))).toEqual(refused('MEMBER_NOT_FOUND', 404));
+    expect(answered(await remove('f'.repeat(24), { totpCode }))).toEqual(refused('MEMBER_NOT_FOUND', 404));
     expect((await person.post('/api/v1/api-keys', { ...key, totpCode })).status).toBe(201);
   });
 
@@ -470,7 +470,7 @@ describe('second factors', () => {
       statuses.push((await person.post('/api/v1/api-keys', { ...key, emailCode: guess })).status);
     expect(statuses).toEqual([401, 401, 401, 401, 429]);
     const message = expect.stringContaining('ask for a new code') as string;
-    expect(told(await person.post('/api/v1/api-keys', { ...key, emailCode: code }))).toEqual([
+    expect(answered(await person.post('/api/v1/api-keys', { ...key, emailCode: code }))).toEqual([
       429,
       { ok: false, error: { code: 'VERIFICATION_FAILED', message, reason: 'CODE_VOID' } },
     ]);
@@ -494,7 +494,7 @@ describe('second factors', () => {
     expect(guesses.filter((status) => status === 401).length).toBeLessThanOrEqual(10);
     const right = { totpCode: await generate({ secret: person.totpSecret }) };
     const answer = await person.post('/api/v1/auth/backup-codes/regenerate', right);
-    expect(told(answer)).toEqual(refused('VERIFICATION_FAILED', 429));
+    expect(answered(answer)).toEqual(refused('VERIFICATION_FAILED', 429));
     expect(parseInt(answer.headers.get('retry-after')!, 10)).toBeGreaterThan(0);
     // The second step of a login is behind the same lock.
     const login = await person.post('/api/v1/auth/login', { email: person.email, password });
@@ -502,17 +502,17 @@ describe('second factors', () => {
       totpToken: login.body.totpToken,
       code: right.totpCode,
     });
-    expect(told(step)).toEqual(refused('VERIFICATION_FAILED', 429));
+    expect(answered(step)).toEqual(refused('VERIFICATION_FAILED', 429));
   });
 
   it('say what is missing', async () => {
     const person = await Person.admin(h);
     await h.db.query('UPDATE dashboard_user SET totp_secret_sealed = NULL WHERE email = $1', [person.email]);
-    expect(told(await person.post('/api/v1/api-keys', { ...key, totpCode: '123456' }))).toEqual(
+    expect(answered(await person.post('/api/v1/api-keys', { ...key, totpCode: '123456' }))).toEqual(
       refused('TOTP_MISCONFIGURED', 403),
     );
     await h.db.query('UPDATE dashboard_user SET totp_enabled_at = NULL WHERE email = $1', [person.email]);
-    expect(told(await person.post('/api/v1/api-keys', { ...key, totpCode: '123456' }))).toEqual(
+    expect(answered(await person.post('/api/v1/api-keys', { ...key, totpCode: '123456' }))).toEqual(
       refused('VERIFICATION_FAILED', 403),
     );
   });
@@ -552,14 +552,14 @@ describe('keys', () => {
       scopes: ['ledger:read'],
     });
     await new Promise((resolve) => setTimeout(resolve, 1100));
-    expect(told(await use())).toEqual([403, { error: 'Insufficient scope', requiredScope: 'payments:read' }]);
+    expect(answered(await use())).toEqual([403, { error: 'Insufficient scope', requiredScope: 'payments:read' }]);
     const stranger = await Person.admin(h);
-    expect(told(await stranger.call('DELETE', `/api/v1/api-keys/${made.id}`))).toEqual(
+    expect(answered(await stranger.call('DELETE', `/api/v1/api-keys/${made.id}`))).toEqual(
       refused('API_KEY_NOT_FOUND', 404),
     );
     expect((await person.call('DELETE', `/api/v1/api-keys/${made.id}`)).body.data.revokedAt).not.toBeNull();
     await new Promise((resolve) => setTimeout(resolve, 1100));
-    expect(told(await use())).toEqual([401, { error: 'Invalid API key' }]);
+    expect(answered(await use())).toEqual([401, { error: 'Invalid API key' }]);
 
     for (const bad of [
       { allowedIps: ['nonsense'] },
@@ -578,7 +578,7 @@ describe('keys', () => {
     expect(limited.limits).toEqual({ dailyUsd: '250.5' });
     expect([listed.limits, made.limits]).toEqual([{}, {}]);
     const bound = (await make({ allowedIps: ['10.0.0.0/8', '2001:db8::/32'] })).body.data.apiKey;
-    expect(told(await h.call('GET', '/api/v1/payments', { key: bound }))).toEqual([
+    expect(answered(await h.call('GET', '/api/v1/payments', { key: bound }))).toEqual([
       403,
       { error: 'IP address not allowed' },
     ]);
@@ -623,10 +623,10 @@ describe('teams', () => {
         permissions,
         totpCode: await member.code(),
       });
-    expect(told(await invite(['wallets:manage']))).toEqual(refused('GRANT_REFUSED', 403));
-    expect(told(await invite(['payments:manage']))).toEqual(refused('GRANT_REFUSED', 403));
+    expect(answered(await invite(['wallets:manage']))).toEqual(refused('GRANT_REFUSED', 403));
+    expect(answered(await invite(['payments:manage']))).toEqual(refused('GRANT_REFUSED', 403));
     expect((await invite(['team:view'])).status).toBe(201);
-    expect(told(await invite([], admin.email))).toEqual(refused('ALREADY_MEMBER', 409));
+    expect(answered(await invite([], admin.email))).toEqual(refused('ALREADY_MEMBER', 409));
 
     const { items: members, total } = (await admin.get('/api/v1/team-members')).body.data;
     expect(total).toBe(2);
@@ -636,26 +636,26 @@ describe('teams', () => {
     const [adminId, memberId] = members.map((one: { id: string }) => one.id);
     const change = async (who: Person, id: string, body: object) =>
       who.call('PATCH', `/api/v1/team-members/${id}`, { ...body, totpCode: await who.code() });
-    expect(told(await change(member, memberId, { permissions: ['wallets:manage'] }))).toEqual(
+    expect(answered(await change(member, memberId, { permissions: ['wallets:manage'] }))).toEqual(
       refused('GRANT_REFUSED', 403),
     );
-    expect(told(await change(member, adminId, { isActive: false }))).toEqual(refused('LAST_ADMIN', 409));
-    expect(told(await change(admin, adminId, { isActive: false }))).toEqual(refused('LAST_ADMIN', 409));
+    expect(answered(await change(member, adminId, { isActive: false }))).toEqual(refused('LAST_ADMIN', 409));
+    expect(answered(await change(admin, adminId, { isActive: false }))).toEqual(refused('LAST_ADMIN', 409));
     const stranger = await Person.admin(h);
-    expect(told(await change(stranger, memberId, { isActive: false }))).toEqual(refused('MEMBER_NOT_FOUND', 404));
+    expect(answered(await change(stranger, memberId, { isActive: false }))).toEqual(refused('MEMBER_NOT_FOUND', 404));
 
     expect((await change(admin, memberId, { permissions: ['settings:view'] })).status).toBe(200);
-    expect(told(await member.get('/api/v1/auth/me'))).toEqual(invalidToken);
+    expect(answered(await member.get('/api/v1/auth/me'))).toEqual(invalidToken);
     await forgetLimits();
     expect((await member.signIn()).body.permissions).toEqual(['settings:view']);
     const remove = async (id: string) =>
       admin.call('DELETE', `/api/v1/team-members/${id}`, { totpCode: await admin.code() });
-    expect(told(await remove(adminId))).toEqual(refused('LAST_ADMIN', 409));
-    expect(told(await remove(memberId))).toEqual([
+    expect(answered(await remove(adminId))).toEqual(refused('LAST_ADMIN', 409));
+    expect(answered(await remove(memberId))).toEqual([
       200,
       { ok: true, data: { id: memberId, removed: true, activeKeys: [] } },
     ]);
-    expect(told(await member.get('/api/v1/auth/me'))).toEqual(invalidToken);
+    expect(answered(await member.get('/api/v1/auth/me'))).toEqual(invalidToken);
     await forgetLimits();
     expect((await member.post('/api/v1/auth/login', { email: member.email, password })).status).toBe(401);
   });
@@ -704,26 +704,26 @@ describe('teams', () => {
     });
     expect((await admin.post(`/api/v1/team-invitations/${made.id}/resend`)).status).toBe(200);
     const second = await tokenOf();
-    expect(told(await lookup(first))).toEqual(refusal);
+    expect(answered(await lookup(first))).toEqual(refusal);
     expect((await lookup(second)).status).toBe(200);
     const stranger = await Person.admin(h);
-    expect(told(await stranger.call('DELETE', `/api/v1/team-invitations/${made.id}`))).toEqual(
+    expect(answered(await stranger.call('DELETE', `/api/v1/team-invitations/${made.id}`))).toEqual(
       refused('INVITATION_NOT_FOUND', 404),
     );
     expect((await admin.call('DELETE', `/api/v1/team-invitations/${made.id}`)).body.data.status).toBe('revoked');
-    expect(told(await accept(second))).toEqual(refusal);
+    expect(answered(await accept(second))).toEqual(refusal);
     await invite();
     const third = await tokenOf();
     await h.db.query('UPDATE team_invitation SET expires_at = now() WHERE status = $1', ['pending']);
-    expect(told(await lookup(third))).toEqual(refusal);
+    expect(answered(await lookup(third))).toEqual(refusal);
     await admin.post(
       `/api/v1/team-invitations/${(await admin.get('/api/v1/team-invitations')).body.data.items[0].id}/resend`,
     );
     const fourth = await tokenOf();
     const accepted = await atOnce(5, () => accept(fourth));
     expect(accepted.map((answer) => answer.status).sort()).toEqual([200, 400, 400, 400, 400]);
-    expect(told(await lookup(fourth))).toEqual(refusal);
-    expect(told(await lookup('x'.repeat(64)))).toEqual(refusal);
+    expect(answered(await lookup(fourth))).toEqual(refusal);
+    expect(answered(await lookup('x'.repeat(64)))).toEqual(refusal);
   });
 });
 
@@ -781,10 +781,10 @@ it('adds wallets by a factor, and tells all admins', async () => {
   const made = await admin.post('/api/v1/merchant-wallets', { currency: 'btc', emailCode });
   expect(made.body.data).toMatchObject({ currency: 'BTC', custody: 'platform', isActive: true });
   expect(await mailTo(h, admin.email)).toContain(made.body.data.settlementAddress);
-  expect(told(await add({}))).toEqual(refused('WALLET_EXISTS', 409));
-  expect(told(await add({ currency: 'DOGE' }))).toEqual(refused('CURRENCY_NOT_AVAILABLE', 400));
+  expect(answered(await add({}))).toEqual(refused('WALLET_EXISTS', 409));
+  expect(answered(await add({ currency: 'DOGE' }))).toEqual(refused('CURRENCY_NOT_AVAILABLE', 400));
   const external = { currency: 'ETH', settlementAddress: '0x70997970c51812dc3a010c7d01b50e0d17dc79c8' };
-  expect(told(await add({ ...external, settlementAddress: 'nonsense' }))).toEqual(refused('INVALID_ADDRESS', 400));
+  expect(answered(await add({ ...external, settlementAddress: 'nonsense' }))).toEqual(refused('INVALID_ADDRESS', 400));
   expect((await add(external)).body.data).toMatchObject({
     custody: 'external',
     settlementAddress: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8',
@@ -798,5 +798,5 @@ it('adds wallets by a factor, and tells all admins', async () => {
     settlementAddress: ours!.address,
     totpCode: await stranger.code(),
   });
-  expect(told(round)).toEqual(refused('INVALID_ADDRESS', 400));
+  expect(answered(round)).toEqual(refused('INVALID_ADDRESS', 400));
 });

@@ -189,7 +189,7 @@ const idOfRow = async (person: Person): Promise<string> =>
   (await h.db.query<Array<{ id: string }>>('SELECT id FROM dashboard_user WHERE email = $1', [person.email]))[0]!.id;
 
 describe('A7: a newcomer', () => {
-  it('is announced to all admins when he joins with a right to approve, and to nobody when without', async () => {
+  it('is notified to all admins when he joins with a right to approve, and to nobody when without', async () => {
     const approvals = () =>
       h.db.query(`SELECT recipient FROM mail WHERE template = 'approver'`).then((rows: unknown[]) => rows.length);
     const before = await approvals();

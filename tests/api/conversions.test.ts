@@ -56,7 +56,7 @@ const balanceOf = async (shop: Pick<Shop, 'key'>, currency: string): Promise<str
   (await h.call('GET', '/api/v1/ledger/balances', { key: shop.key })).body.balances.find(
     (one: { currency: string }) => one.currency === currency,
   )?.balance;
-const told = (answer: Answer): [number, string] => [answer.status, answer.body.error?.code ?? answer.body.error];
+const answered = (answer: Answer): [number, string] => [answer.status, answer.body.error?.code ?? answer.body.error];
 const eventsOf = async (id: string): Promise<string[]> =>
   (
     await h.db.query<Array<{ type: string }>>(`SELECT type FROM event WHERE data::jsonb->>'_id' = $1 ORDER BY seq`, [
@@ -110,7 +110,7 @@ describe('a quote', () => {
     const shop = await h.shop();
     const fine = await quote(shop, { fromAmount: `0.5${'0'.repeat(16)}19${'9'.repeat(11)}` });
     expect(fine.body.fromAmountStr).toBe('0.500000000000000001');
-    expect(told(await quote(shop, { fromAmount: '9'.repeat(30) }))).toEqual([400, 'QUOTE_FAILED']);
+    expect(answered(await quote(shop, { fromAmount: '9'.repeat(30) }))).toEqual([400, 'QUOTE_FAILED']);
     for (const fromAmount of [
       '0',
       '-1',
@@ -124,7 +124,11 @@ describe('a quote', () => {
       `0.${'1'.repeat(31)}`,
       '',
     ])
-      expect([fromAmount, ...told(await quote(shop, { fromAmount }))]).toEqual([fromAmount, 400, 'VALIDATION_ERROR']);
+      expect([fromAmount, ...answered(await quote(shop, { fromAmount }))]).toEqual([
+        fromAmount,
+        400,
+        'VALIDATION_ERROR',
+      ]);
   });
 
   it('tells the part of the fee that small amounts pay', async () => {
@@ -138,7 +142,7 @@ describe('a quote', () => {
     const shop = await h.shop();
     for (const fromAmount of ['0.0000001', '5000']) {
       const refused = await quote(shop, { fromAmount });
-      expect(told(refused)).toEqual([400, 'QUOTE_FAILED']);
+      expect(answered(refused)).toEqual([400, 'QUOTE_FAILED']);
       const [, suggested] = /(\d[\d.]*) ETH$/.exec(refused.body.error.message)!;
       expect((await quote(shop, { fromAmount: suggested })).status).toBe(200);
     }
@@ -149,22 +153,22 @@ describe('a quote', () => {
     [{ toCurrency: 'DOGE' }, 400, 'VALIDATION_ERROR'],
     [{ fromCurrency: 'nope' }, 400, 'VALIDATION_ERROR'],
   ])('refuses %j', async (fields, status, code) => {
-    expect(told(await quote(await h.shop(), fields))).toEqual([status, code]);
+    expect(answered(await quote(await h.shop(), fields))).toEqual([status, code]);
   });
 
   it('names the property that is missing', async () => {
     const answer = await h.call('GET', '/api/v1/conversions/quote?fromCurrency=ETH&toCurrency=BTC', {
       key: (await h.shop()).key,
     });
-    expect(told(answer)).toEqual([400, 'VALIDATION_ERROR']);
+    expect(answered(answer)).toEqual([400, 'VALIDATION_ERROR']);
     expect(answer.body.error.message).toContain('fromAmount');
   });
 
   it('is 503 without a fresh rate, and nothing is written', async () => {
     const shop = await trader();
     await h.db.query(`UPDATE rate_latest SET taken_at = now() - interval '1 hour' WHERE currency = 'ETH'`);
-    expect(told(await quote(shop))).toEqual([503, 'UPSTREAM_UNAVAILABLE']);
-    expect(told(await execute(shop))).toEqual([503, 'UPSTREAM_UNAVAILABLE']);
+    expect(answered(await quote(shop))).toEqual([503, 'UPSTREAM_UNAVAILABLE']);
+    expect(answered(await execute(shop))).toEqual([503, 'UPSTREAM_UNAVAILABLE']);
     expect((await get(shop, '')).body.total).toBe(0);
   });
 
@@ -267,7 +271,7 @@ describe('an execution', () => {
     [{ fromAmount: '5000' }, 400, 'CONVERSION_FAILED'],
   ])('refuses %j and moves nothing', async (fields, status, code) => {
     const shop = await trader();
-    expect(told(await execute(shop, fields))).toEqual([status, code]);
+    expect(answered(await execute(shop, fields))).toEqual([status, code]);
     expect(await balanceOf(shop, 'ETH')).toBe('10');
   });
 
@@ -303,7 +307,7 @@ describe('a market that moved', () => {
     ];
     for (const guard of guards) {
       const refused = await execute(shop, guard);
-      expect(told(refused)).toEqual([409, 'RATE_DRIFT']);
+      expect(answered(refused)).toEqual([409, 'RATE_DRIFT']);
       expect(Object.keys(refused.body).sort()).toEqual(['driftPct', 'error', 'message', 'newQuote']);
       expect(refused.body.driftPct).toBeCloseTo(2, 3);
       expect(refused.body.newQuote).toMatchObject({
@@ -322,15 +326,15 @@ describe('a market that moved', () => {
   it('beyond every number is told as one, and infinities are no numbers', async () => {
     const shop = await trader();
     const refused = await execute(shop, { quotedRate: 5e-324 });
-    expect(told(refused)).toEqual([409, 'RATE_DRIFT']);
+    expect(answered(refused)).toEqual([409, 'RATE_DRIFT']);
     expect(refused.body.driftPct).toBeGreaterThan(1e300);
-    expect(told(await execute(shop, { quotedRate: 1.7e308 }))).toEqual([409, 'RATE_DRIFT']);
+    expect(answered(await execute(shop, { quotedRate: 1.7e308 }))).toEqual([409, 'RATE_DRIFT']);
     const fields = JSON.stringify(base).slice(1, -1);
     const wrong = await h.call('POST', '/api/v1/conversions', {
       key: shop.key,
       text: `{${fields},"quotedRate":1e400}`,
     });
-    expect(told(wrong)).toEqual([400, 'VALIDATION_ERROR']);
+    expect(answered(wrong)).toEqual([400, 'VALIDATION_ERROR']);
     expect(await balanceOf(shop, 'ETH')).toBe('10');
   });
 
@@ -339,7 +343,7 @@ describe('a market that moved', () => {
     const { body: seen } = await quote(shop);
     markets.move({ ETH: '3300' });
     await markets.look();
-    expect(told(await execute(shop, { quotedRate: seen.exchangeRate }))).toEqual([409, 'RATE_DRIFT']);
+    expect(answered(await execute(shop, { quotedRate: seen.exchangeRate }))).toEqual([409, 'RATE_DRIFT']);
     const done = await execute(shop, { quotedToAmount: seen.toAmountStr });
     expect([done.status, done.body.exchangeRate]).toEqual([201, 3300]);
   });
@@ -348,7 +352,7 @@ describe('a market that moved', () => {
     const shop = await trader();
     markets.move({ ETH: '3136' });
     const refused = await execute(shop, { idempotencyKey: 'k' });
-    expect(told(refused)).toEqual([409, 'RATE_DRIFT']);
+    expect(answered(refused)).toEqual([409, 'RATE_DRIFT']);
     expect(refused.body.newQuote.exchangeRate).toBe(3136);
     const [row] = (await get(shop, '?idempotencyKey=k')).body.items;
     expect(row).toMatchObject({ status: 'cancelled', fromAmount: 1, executionMode: 'internal' });
@@ -377,7 +381,7 @@ describe('a market that moved', () => {
     const first = await execute(shop, fields);
     markets.move({ ETH: '3136' });
     await markets.look();
-    expect(told(await execute(shop, fields))).toEqual([409, 'RATE_DRIFT']);
+    expect(answered(await execute(shop, fields))).toEqual([409, 'RATE_DRIFT']);
     const replay = await execute(shop, { idempotencyKey: 'k' });
     expect([replay.status, replay.body]).toEqual([201, first.body]);
   });
@@ -386,7 +390,7 @@ describe('a market that moved', () => {
     const shop = await trader();
     const look = jest.spyOn(h.api.deps.freshRates, 'look').mockRejectedValue(new DomainError('RATE_UNAVAILABLE'));
     try {
-      expect(told(await execute(shop, { idempotencyKey: 'k' }))).toEqual([503, 'UPSTREAM_UNAVAILABLE']);
+      expect(answered(await execute(shop, { idempotencyKey: 'k' }))).toEqual([503, 'UPSTREAM_UNAVAILABLE']);
     } finally {
       look.mockRestore();
     }
@@ -439,14 +443,14 @@ describe('a key', () => {
       for (const guard of [accepted, {}]) {
         const again = await execute(shop, { ...guard, idempotencyKey: 'k' });
         expect([again.status, again.body]).toEqual([201, first.body]);
-        expect(told(await execute(shop, { ...guard, idempotencyKey: 'k', fromAmount: '2' }))).toEqual([
+        expect(answered(await execute(shop, { ...guard, idempotencyKey: 'k', fromAmount: '2' }))).toEqual([
           409,
           'IDEMPOTENCY_KEY_CONSUMED',
         ]);
         await unlimited();
         // Where the key is free, it is refused.
         for (const key of [{ idempotencyKey: 'other' }, {}])
-          expect(told(await execute(shop, { ...guard, ...key }))[1]).toBe(code);
+          expect(answered(await execute(shop, { ...guard, ...key }))[1]).toBe(code);
         await unlimited();
       }
     } finally {
@@ -462,7 +466,7 @@ describe('a key', () => {
   it('that has moved money for something else is consumed', async () => {
     const shop = await trader();
     await execute(shop, { idempotencyKey: 'k' });
-    expect(told(await execute(shop, { idempotencyKey: 'k', fromAmount: '2' }))).toEqual([
+    expect(answered(await execute(shop, { idempotencyKey: 'k', fromAmount: '2' }))).toEqual([
       409,
       'IDEMPOTENCY_KEY_CONSUMED',
     ]);
@@ -477,9 +481,9 @@ describe('a key', () => {
        VALUES ($1, $2, 'k', 'x', 'initializing', 'internal', 'ETH', 'USDT_ERC20', 1)`,
       [randomBytes(12).toString('hex'), shop.id],
     );
-    expect(told(await execute(shop, { idempotencyKey: 'k' }))).toEqual([409, 'CONVERSION_IN_PROGRESS']);
+    expect(answered(await execute(shop, { idempotencyKey: 'k' }))).toEqual([409, 'CONVERSION_IN_PROGRESS']);
     await h.db.transaction(endInterrupted);
-    expect(told(await execute(shop, { idempotencyKey: 'k' }))).toEqual([409, 'CONVERSION_IN_PROGRESS']);
+    expect(answered(await execute(shop, { idempotencyKey: 'k' }))).toEqual([409, 'CONVERSION_IN_PROGRESS']);
     await h.db.query(`UPDATE conversion SET updated_at = now() - interval '21 seconds' WHERE merchant_id = $1`, [
       shop.id,
     ]);
@@ -501,7 +505,7 @@ describe('a key', () => {
       ]);
       expect(await h.db.transaction(endInterrupted)).toBe(1);
     });
-    expect(told(await execute(shop, { idempotencyKey: 'k' }))).toEqual([409, 'CONVERSION_IN_PROGRESS']);
+    expect(answered(await execute(shop, { idempotencyKey: 'k' }))).toEqual([409, 'CONVERSION_IN_PROGRESS']);
     look.mockRestore();
     const [row] = (await get(shop, '?idempotencyKey=k')).body.items;
     expect(row.status).toBe('cancelled');
@@ -555,7 +559,7 @@ async function unlimitedAtOnce(count: number, ask: (n: number) => Promise<Answer
 const count = (answers: readonly Answer[]): Record<string, number> => {
   const counts: Record<string, number> = {};
   for (const answer of answers) {
-    const [status, code] = told(answer);
+    const [status, code] = answered(answer);
     const name = `${status} ${code ?? ''}`.trim();
     counts[name] = (counts[name] ?? 0) + 1;
   }
@@ -685,11 +689,11 @@ describe('a session', () => {
   it('is refused without one, with a wrong one, and with one too many', async () => {
     const { person, made } = await admin();
     const none = await person.post(path, base);
-    expect(told(none)).toEqual([400, 'MFA_REQUIRED']);
+    expect(answered(none)).toEqual([400, 'MFA_REQUIRED']);
     const half = await person.post(path, { ...base, passkeyResponse: {} });
-    expect(told(half)).toEqual([400, 'MFA_REQUIRED']);
+    expect(answered(half)).toEqual([400, 'MFA_REQUIRED']);
     const malformed = await person.post(path, { ...base, otpCode: '12345' });
-    expect(told(malformed)).toEqual([400, 'VALIDATION_ERROR']);
+    expect(answered(malformed)).toEqual([400, 'VALIDATION_ERROR']);
     const wrong = await person.post(path, { ...base, otpCode: '000000' });
     expect([wrong.status, Object.keys(wrong.body)]).toEqual([401, ['error']]);
     const passkey = await person.post(path, { ...base, passkeyResponse: { id: 'x' }, challengeKey: 'y' });
@@ -701,10 +705,13 @@ describe('a session', () => {
   it('does not spend its OTP on a drift, nor on what the balance does not cover', async () => {
     const { person } = await admin();
     const otpCode = await person.code();
-    expect(told(await person.post(path, { ...base, otpCode, quotedRate: 3000 }))).toEqual([409, 'RATE_DRIFT']);
+    expect(answered(await person.post(path, { ...base, otpCode, quotedRate: 3000 }))).toEqual([409, 'RATE_DRIFT']);
     markets.move({ ETH: '3136' });
-    expect(told(await person.post(path, { ...base, otpCode }))).toEqual([409, 'RATE_DRIFT']);
-    expect(told(await person.post(path, { ...base, fromAmount: '31', otpCode }))).toEqual([400, 'CONVERSION_FAILED']);
+    expect(answered(await person.post(path, { ...base, otpCode }))).toEqual([409, 'RATE_DRIFT']);
+    expect(answered(await person.post(path, { ...base, fromAmount: '31', otpCode }))).toEqual([
+      400,
+      'CONVERSION_FAILED',
+    ]);
     expect((await person.post(path, { ...base, otpCode })).status).toBe(201);
   });
 
@@ -720,14 +727,14 @@ describe('a session', () => {
       const { data } = (await person.post('/api/v1/auth/mfa/passkey-options', { action })).body;
       return { passkeyResponse: passkey.answer(data.options), challengeKey: data.challengeKey };
     };
-    const answered = await factor('conversion');
-    expect(told(await person.post(path, { ...base, ...answered, quotedRate: 3000 }))).toEqual([409, 'RATE_DRIFT']);
-    expect((await person.post(path, { ...base, ...answered })).status).toBe(201);
-    expect((await person.post(path, { ...base, ...answered })).status).toBe(401);
+    const fields = await factor('conversion');
+    expect(answered(await person.post(path, { ...base, ...fields, quotedRate: 3000 }))).toEqual([409, 'RATE_DRIFT']);
+    expect((await person.post(path, { ...base, ...fields })).status).toBe(201);
+    expect((await person.post(path, { ...base, ...fields })).status).toBe(401);
     expect((await person.post(path, { ...base, ...(await factor('refund')) })).status).toBe(401);
     const both = { ...(await factor('conversion')), otpCode: await person.code() };
     await unlimited();
-    expect(told(await person.post(path, { ...base, ...both }))).toEqual([400, 'MFA_REQUIRED']);
+    expect(answered(await person.post(path, { ...base, ...both }))).toEqual([400, 'MFA_REQUIRED']);
   });
 
   it('that guesses is locked out', async () => {
@@ -756,7 +763,7 @@ describe('a session', () => {
     await h.db.query('DELETE FROM passkey');
     await h.db.query(`UPDATE dashboard_user SET ${change} WHERE email = $1`, [person.email]);
     h.api.deps.sessions.forget();
-    expect(told(await person.post(path, { ...base, otpCode }))).toEqual([status, code]);
+    expect(answered(await person.post(path, { ...base, otpCode }))).toEqual([status, code]);
     expect((await person.get(path)).body.total).toBe(made);
     await h.db.query('UPDATE dashboard_user SET totp_enabled_at = $2, totp_secret_sealed = $3 WHERE email = $1', [
       person.email,
@@ -792,7 +799,7 @@ describe('a session', () => {
     const { person } = await admin();
     const asked = { ...base, idempotencyKey: 'ann' };
     const first = await person.post(path, { ...asked, otpCode: await person.code() });
-    expect(told(await person.post(path, asked))).toEqual([400, 'MFA_REQUIRED']);
+    expect(answered(await person.post(path, asked))).toEqual([400, 'MFA_REQUIRED']);
     const otpCode = await person.code();
     for (const factor of [{ otpCode }, { otpCode: '000000' }, { passkeyResponse: { id: 'x' }, challengeKey: 'x' }]) {
       const again = await person.post(path, { ...asked, ...factor });
@@ -910,13 +917,13 @@ describe('a pair that is executed elsewhere', () => {
     expect(JSON.stringify(body)).not.toMatch(/provider|deposit|order/i);
     const again = await execute(shop, fields);
     expect([again.status, again.body]).toEqual([201, body]);
-    expect(told(await execute(shop, { ...fields, fromAmount: '2' }))).toEqual([409, 'IDEMPOTENCY_KEY_CONSUMED']);
+    expect(answered(await execute(shop, { ...fields, fromAmount: '2' }))).toEqual([409, 'IDEMPOTENCY_KEY_CONSUMED']);
   });
 
   it('has no second look at the market, only what was accepted', async () => {
     const shop = await trader();
     markets.move({ ETH: '3000' });
-    expect(told(await execute(shop, { ...fields, quotedToAmount: '0.0497' }))).toEqual([409, 'RATE_DRIFT']);
+    expect(answered(await execute(shop, { ...fields, quotedToAmount: '0.0497' }))).toEqual([409, 'RATE_DRIFT']);
     expect((await execute(shop, fields)).status).toBe(201);
   });
 
@@ -943,7 +950,7 @@ describe('a pair that is executed elsewhere', () => {
       });
     });
     expect(await balanceOf(shop, 'ETH')).toBe('10');
-    expect(told(await execute(shop, fields))).toEqual([409, 'IDEMPOTENCY_KEY_CONSUMED']);
+    expect(answered(await execute(shop, fields))).toEqual([409, 'IDEMPOTENCY_KEY_CONSUMED']);
     expect((await get(shop, `/${body._id}`)).body).toMatchObject({ status: 'failed', toAmount: 0.0491 });
   });
 });
@@ -967,7 +974,7 @@ describe('the switch', () => {
     expect((await get(shop, '')).body.total).toBe(1);
     expect((await get(shop, '/liquidity')).status).toBe(200);
     // A request that is wrong is told so first.
-    expect(told(await quote(shop, { toCurrency: 'ETH' }))).toEqual([400, 'SAME_CURRENCY']);
+    expect(answered(await quote(shop, { toCurrency: 'ETH' }))).toEqual([400, 'SAME_CURRENCY']);
     await turn(true);
     expect((await get(shop, '/enabled')).body).toEqual({ enabled: true, executionMode: 'internal' });
   });
@@ -1007,14 +1014,14 @@ describe('an operator', () => {
     await back('ETH', '10');
     expect((await execute(shop)).status).toBe(201);
     await operator('limit-exposure', 'eth', '10', 'off', 'too', 'much', 'ether');
-    expect(told(await quote(shop))).toEqual([400, 'QUOTE_FAILED']);
-    expect(told(await execute(shop))).toEqual([400, 'CONVERSION_FAILED']);
+    expect(answered(await quote(shop))).toEqual([400, 'QUOTE_FAILED']);
+    expect(answered(await execute(shop))).toEqual([400, 'CONVERSION_FAILED']);
     expect((await execute(shop, { fromCurrency: 'USDT_ERC20', toCurrency: 'ETH', fromAmount: '1000' })).status).toBe(
       201,
     );
     // Nobody executes elsewhere here: a pair that is external is not offered.
     await operator('limit-exposure', 'ETH', '10', 'external', 'too much ether');
-    expect(told(await quote(shop))).toEqual([400, 'QUOTE_FAILED']);
+    expect(answered(await quote(shop))).toEqual([400, 'QUOTE_FAILED']);
     await operator('limit-exposure', 'ETH', 'none', 'off', 'sold');
     expect((await quote(shop)).status).toBe(200);
   });
@@ -1025,7 +1032,7 @@ describe('an operator', () => {
     const refused = await quote(shop);
     expect(refused.body.error.message).toBe('Too much at once: convert at most 0.15625 ETH');
     await operator('pair', 'ETH', 'USDT_ERC20', 'off', 'default', 'closed');
-    expect(told(await quote(shop, { fromAmount: '0.1' }))).toEqual([400, 'QUOTE_FAILED']);
+    expect(answered(await quote(shop, { fromAmount: '0.1' }))).toEqual([400, 'QUOTE_FAILED']);
     expect((await quote(shop, { toCurrency: 'USDC_ERC20' })).status).toBe(200);
     expect(await operator('exposure')).toContain('ETH → USDT_ERC20: off');
     const acts = await h.db.query(`SELECT target FROM audit_log WHERE action = 'conversion_pair.set' ORDER BY id`);
@@ -1058,8 +1065,8 @@ describe('an operator', () => {
     expect(set.body.data.pairs).toEqual([{ fromCurrency: 'BTC', toCurrency: 'ETH', mode: 'off', maximumUsd: null }]);
     for (const wrong of [{ maximumUsd: '0.001' }, { toCurrency: 'BTC' }, { mode: 'on' }])
       expect((await person.post('/api/v1/platform/conversion-pairs', { ...body, ...wrong })).status).toBe(400);
-    expect(told(await person.get('/api/v1/conversions/best-route?toCurrency=BTC'))).toEqual([400, 'NO_SCOPE']);
-    expect(told(await person.get(`/api/v1/conversions/${'a'.repeat(24)}`))).toEqual([400, 'NO_MERCHANT_CONTEXT']);
+    expect(answered(await person.get('/api/v1/conversions/best-route?toCurrency=BTC'))).toEqual([400, 'NO_SCOPE']);
+    expect(answered(await person.get(`/api/v1/conversions/${'a'.repeat(24)}`))).toEqual([400, 'NO_MERCHANT_CONTEXT']);
   });
 });
 
@@ -1068,10 +1075,10 @@ describe('reads', () => {
     const [shop, other] = [await trader(), await trader()];
     const { body } = await execute(other);
     for (const id of ['x', '123', 'g'.repeat(24), `${body._id}0`])
-      expect(told(await get(shop, `/${id}`))).toEqual([400, 'INVALID_ID']);
-    expect(told(await get(shop, `/${'A'.repeat(24)}`))).toEqual([400, 'INVALID_CONVERSION_ID']);
+      expect(answered(await get(shop, `/${id}`))).toEqual([400, 'INVALID_ID']);
+    expect(answered(await get(shop, `/${'A'.repeat(24)}`))).toEqual([400, 'INVALID_CONVERSION_ID']);
     const [unknown, foreign] = [await get(shop, `/${'a'.repeat(24)}`), await get(shop, `/${body._id}`)];
-    expect(told(unknown)).toEqual([404, 'CONVERSION_NOT_FOUND']);
+    expect(answered(unknown)).toEqual([404, 'CONVERSION_NOT_FOUND']);
     expect(foreign.text).toBe(unknown.text);
   });
 
@@ -1094,8 +1101,8 @@ describe('reads', () => {
     expect(await list('status=completed&limit=1&page=2')).toEqual([2, [0]]);
     expect((await list(`dateFrom=${new Date(Date.now() + 60_000).toISOString()}`))[0]).toBe(0);
     expect((await list(`dateTo=${new Date(Date.now() + 60_000).toISOString()}`))[0]).toBe(3);
-    expect(told(await get(shop, '?status=done'))).toEqual([400, 'VALIDATION_ERROR']);
-    expect(told(await get(shop, '?dateFrom=yesterday'))).toEqual([400, 'VALIDATION_ERROR']);
+    expect(answered(await get(shop, '?status=done'))).toEqual([400, 'VALIDATION_ERROR']);
+    expect(answered(await get(shop, '?dateFrom=yesterday'))).toEqual([400, 'VALIDATION_ERROR']);
   });
 
   it.each(['USDT_ERC20', '*'])('say which targets can be backed, and nothing of a frozen one: %s', async (frozen) => {
@@ -1108,7 +1115,7 @@ describe('reads', () => {
       expect((await get(shop, '/liquidity')).body.liquidity.USDT_ERC20).toBe(false);
       // It can still be quoted; its execution is refused.
       expect((await quote(shop)).status).toBe(200);
-      expect(told(await execute(shop))).toEqual([400, 'CONVERSION_FAILED']);
+      expect(answered(await execute(shop))).toEqual([400, 'CONVERSION_FAILED']);
     } finally {
       await h.db.query('DELETE FROM egress_freeze');
     }
@@ -1144,9 +1151,9 @@ describe('reads', () => {
     } finally {
       await h.db.query('DELETE FROM conversion_pair');
     }
-    expect(told(await get(shop, '/best-route'))).toEqual([400, 'VALIDATION_ERROR']);
+    expect(answered(await get(shop, '/best-route'))).toEqual([400, 'VALIDATION_ERROR']);
     await unlimited();
-    expect(told(await get(shop, '/best-route?toCurrency=DOGE'))).toEqual([400, 'VALIDATION_ERROR']);
+    expect(answered(await get(shop, '/best-route?toCurrency=DOGE'))).toEqual([400, 'VALIDATION_ERROR']);
     const nobody = await h.shop();
     expect((await get(nobody, '/best-route?toCurrency=BTC')).body).toEqual({
       toCurrency: 'BTC',

@@ -43,7 +43,7 @@ const guesses = async (): Promise<number> => {
   const [row] = await h.db.query<Array<{ n: number }>>('SELECT count(*)::int AS n FROM wrong_factor');
   return row!.n;
 };
-const told = ({ status, body }: Answer) => [status, body.error?.code ?? body.error];
+const answered = ({ status, body }: Answer) => [status, body.error?.code ?? body.error];
 
 /** Acts that have an idempotency key, each with one code for all of its requests. */
 const acts = {
@@ -91,7 +91,7 @@ it('details: a code that belongs to no earlier request still counts as a wrong f
   expect((await send()).status).toBe(201);
   const body = { currency: 'ETH', amount: '1', feeMode: 'deduct', address: await listed() };
   const wrong = { ...body, idempotencyKey: `key-${newId()}`, totpCode: '000000' };
-  expect(told(await ann.post('/api/v1/withdrawals', wrong))).toEqual([401, 'VERIFICATION_FAILED']);
+  expect(answered(await ann.post('/api/v1/withdrawals', wrong))).toEqual([401, 'VERIFICATION_FAILED']);
   expect(await guesses()).toBe(1);
 });
 
@@ -119,11 +119,11 @@ it('details: the 429 of a voided e-mail code says to ask for a new one', async (
   const wrong = code === '111111' ? '222222' : '111111';
   const body = { name: 'Till', scopes: ['payments:read'], emailCode: wrong };
   for (let guess = 1; guess < 5; guess += 1)
-    expect(told(await ann.post('/api/v1/api-keys', body))).toEqual([401, 'VERIFICATION_FAILED']);
+    expect(answered(await ann.post('/api/v1/api-keys', body))).toEqual([401, 'VERIFICATION_FAILED']);
   await h.db.query('DELETE FROM wrong_factor');
   for (const emailCode of [wrong, code]) {
     const answer = await ann.post('/api/v1/api-keys', { ...body, emailCode });
-    expect(told(answer)).toEqual([429, 'VERIFICATION_FAILED']);
+    expect(answered(answer)).toEqual([429, 'VERIFICATION_FAILED']);
     expect(answer.body.error.message).toContain('ask for a new code');
     expect(answer.body.error.reason).toBe('CODE_VOID');
     expect(answer.headers.get('retry-after')).toBeNull();
@@ -161,18 +161,24 @@ describe('details: the team', () => {
       body: { data: { role: 'merchant_admin' } },
     });
     await second.signIn();
-    expect(told(await change(ann, id, { permissions: ['payments:view'] }))).toEqual([409, 'ADMIN_PERMISSIONS']);
+    expect(answered(await change(ann, id, { permissions: ['payments:view'] }))).toEqual([409, 'ADMIN_PERMISSIONS']);
     expect((await second.get('/api/v1/auth/me')).status).toBe(200);
     const both = { role: 'merchant_admin', permissions: [] };
-    expect(told(await change(ann, id, both))).toEqual([409, 'ADMIN_PERMISSIONS']);
+    expect(answered(await change(ann, id, both))).toEqual([409, 'ADMIN_PERMISSIONS']);
   });
 
   it('can have a second admin, whom an admin alone makes, and tells every admin of it', async () => {
     const admin = await Person.admin(h);
     const member = await Person.member(admin, ['team:manage']);
     const other = await Person.member(admin, []);
-    expect(told(await change(member, await idOf(other), { role: 'merchant_admin' }))).toEqual([403, 'GRANT_REFUSED']);
-    expect(told(await change(member, await idOf(member), { role: 'merchant_admin' }))).toEqual([403, 'GRANT_REFUSED']);
+    expect(answered(await change(member, await idOf(other), { role: 'merchant_admin' }))).toEqual([
+      403,
+      'GRANT_REFUSED',
+    ]);
+    expect(answered(await change(member, await idOf(member), { role: 'merchant_admin' }))).toEqual([
+      403,
+      'GRANT_REFUSED',
+    ]);
     expect((await change(admin, await idOf(other), { role: 'merchant_admin' })).status).toBe(200);
     expect(await mailTo(h, admin.email)).toContain(other.email);
     await other.signIn();
@@ -184,7 +190,7 @@ describe('details: the team', () => {
     const demoted = await change(other, await idOf(admin), { role: 'merchant_member', permissions: ['team:view'] });
     expect(demoted.body.data).toMatchObject({ role: 'merchant_member', permissions: ['team:view'] });
     const last = { role: 'merchant_member' };
-    expect(told(await change(other, await idOf(other), last))).toEqual([409, 'LAST_ADMIN']);
+    expect(answered(await change(other, await idOf(other), last))).toEqual([409, 'LAST_ADMIN']);
   });
 
   it('lists the keys that a member has made when the member is deactivated or removed', async () => {
@@ -214,8 +220,8 @@ it('details: allowedIps may be narrowed inside a range, and never widened', asyn
   const path = `/api/v1/api-keys/${made.body.data.id}`;
   const to = async (allowedIps: string[]) => ann.call('PATCH', path, { allowedIps });
   for (const wider of [['10.0.0.0/7'], ['11.0.0.1'], ['2001:db9::1'], ['192.0.2.6/31'], [], ['::ffff:11.0.0.1']])
-    expect([wider, ...told(await to(wider))]).toEqual([wider, 400, 'VALIDATION_ERROR']);
+    expect([wider, ...answered(await to(wider))]).toEqual([wider, 400, 'VALIDATION_ERROR']);
   const narrowed = await to(['10.1.0.0/16', '2001:db8:1::/48', '::ffff:10.2.3.4']);
   expect(narrowed.body.data.allowedIps).toEqual(['10.1.0.0/16', '2001:db8:1::/48', '10.2.3.4']);
-  expect(told(await to(['10.0.0.0/8']))).toEqual([400, 'VALIDATION_ERROR']);
+  expect(answered(await to(['10.0.0.0/8']))).toEqual([400, 'VALIDATION_ERROR']);
 });

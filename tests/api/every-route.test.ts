@@ -28,7 +28,7 @@ const ask = (route: One, path: string, body?: object): Promise<Answer> => {
   return person.call(route.method.toUpperCase(), path, body, keyFor(route), false);
 };
 const filled = (path: string, value = 'f'.repeat(24)): string => path.replaceAll(/\{\w+\}/g, value);
-const told = ({ status, body }: Answer): string => `${status} ${body.error?.code ?? body.error}`;
+const answered = ({ status, body }: Answer): string => `${status} ${body.error?.code ?? body.error}`;
 
 const withIds = routes.filter((route) => idsIn(route).length > 0);
 it('E: there are routes with ids', () => expect(withIds.length).toBeGreaterThan(25));
@@ -36,7 +36,7 @@ it.each(withIds.map((route) => [route.name, route] as const))(
   'E: %s refuses a malformed id as one',
   async (_, route) => {
     for (const wrong of ['zz', 'F'.repeat(24), 'f'.repeat(25)])
-      expect(told(await ask(route, filled(route.path, wrong), route.body ? {} : undefined))).toBe('400 INVALID_ID');
+      expect(answered(await ask(route, filled(route.path, wrong), route.body ? {} : undefined))).toBe('400 INVALID_ID');
   },
 );
 
@@ -49,7 +49,7 @@ it('D: there are routes with numbers in their queries', () => expect(numeric.len
 it.each(numeric)('D: %s takes no infinity for %s', async (_, name, route) => {
   const path = filled(route.path);
   for (const wrong of ['1e309', '-1e309', 'Infinity', 'NaN', '1e400'])
-    expect(told(await ask(route, `${path}?${name}=${wrong}`))).toBe('400 VALIDATION_ERROR');
+    expect(answered(await ask(route, `${path}?${name}=${wrong}`))).toBe('400 VALIDATION_ERROR');
 });
 
 const withBody = routes.filter((route) => route.body && !route.text);

@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => h?.stop());
 
-const told = (answer: { status: number; body: unknown }) => [answer.status, answer.body];
+const answered = (answer: { status: number; body: unknown }) => [answer.status, answer.body];
 const refused = (code: string, status: number) => [
   status,
   { ok: false, error: { code, message: expect.any(String) as string } },
@@ -42,7 +42,7 @@ describe('a key', () => {
       ['ledger:read'],
       ['webhooks:manage'], // opens what `webhooks:view` alone does not
     ])
-      expect([wanted, ...told(await make(member, wanted))]).toEqual([wanted, ...refused('GRANT_REFUSED', 403)]);
+      expect([wanted, ...answered(await make(member, wanted))]).toEqual([wanted, ...refused('GRANT_REFUSED', 403)]);
     expect((await member.get('/api/v1/api-keys')).text).not.toContain('ledger:read');
     expect((await make(admin, scopes)).status).toBe(201);
   });
@@ -71,7 +71,7 @@ describe('a key', () => {
     const member = await Person.member(admin, ['api-keys:manage', 'payments:view']);
     expect((await member.get('/api/v1/payments')).status).toBe(200); // kept for a second
     await nowMay(member, ['api-keys:manage']);
-    expect(told(await make(member, ['payments:read']))).toEqual(refused('GRANT_REFUSED', 403));
+    expect(answered(await make(member, ['payments:read']))).toEqual(refused('GRANT_REFUSED', 403));
     await h.db.query('UPDATE dashboard_user SET is_active = false WHERE id = $1', [await userId(member)]);
     expect((await make(member, ['payments:read'])).status).toBe(401);
   });
@@ -106,7 +106,7 @@ describe('an invitation', () => {
     const [kept, lost] = [await invite(member, ['payments:view']), await invite(member, ['wallets:view'])];
     expect((await change(admin, member, { permissions: ['team:manage', 'payments:manage'] })).status).toBe(200);
     expect([await statusOf(kept.id), await statusOf(lost.id)]).toEqual(['pending', 'revoked']);
-    expect(told(await accept(lost.guest, lost.token))).toEqual(invalid);
+    expect(answered(await accept(lost.guest, lost.token))).toEqual(invalid);
     expect((await accept(kept.guest, kept.token)).status).toBe(200);
     const acts = (await admin.get('/api/v1/audit-log?action=invitation.revoked')).body.data.items;
     expect(acts).toMatchObject([{ target: lost.id, actor: { name: admin.email } }]);
@@ -125,7 +125,7 @@ describe('an invitation', () => {
     const [theirs, ours] = [await invite(member, []), await invite(admin, ['payments:view'])];
     expect((await act(admin, member)).status).toBe(200);
     expect(await statusOf(theirs.id)).toBe('revoked');
-    expect(told(await accept(theirs.guest, theirs.token))).toEqual(invalid);
+    expect(answered(await accept(theirs.guest, theirs.token))).toEqual(invalid);
     expect((await accept(ours.guest, ours.token)).status).toBe(200);
   });
 
@@ -134,8 +134,8 @@ describe('an invitation', () => {
     const member = await Person.member(admin, rights);
     const { guest, token } = await invite(member, ['wallets:view']);
     await nowMay(member, ['team:manage']);
-    expect(told(await guest.post('/api/v1/team-invitations/lookup', { token }))).toEqual(invalid);
-    expect(told(await accept(guest, token))).toEqual(invalid);
+    expect(answered(await guest.post('/api/v1/team-invitations/lookup', { token }))).toEqual(invalid);
+    expect(answered(await accept(guest, token))).toEqual(invalid);
   });
 
   it('is mailed again only by whoever could give it, and is theirs from then on', async () => {
@@ -145,7 +145,7 @@ describe('an invitation', () => {
     const { id, guest } = await invite(member, ['wallets:view']);
     await h.db.query('UPDATE team_invitation SET expires_at = now() WHERE id = $1', [id]);
     const resend = (person: Person) => person.post(`/api/v1/team-invitations/${id}/resend`);
-    expect(told(await resend(poor))).toEqual(refused('GRANT_REFUSED', 403));
+    expect(answered(await resend(poor))).toEqual(refused('GRANT_REFUSED', 403));
     expect((await resend(admin)).status).toBe(200);
     expect((await change(admin, member, { isActive: false })).status).toBe(200);
     const token = /token=(\w{64})/.exec(await mailTo(h, guest.email))![1];
@@ -157,7 +157,7 @@ describe('an invitation', () => {
     const member = await Person.member(admin, rights);
     const poor = await Person.member(admin, ['team:manage']);
     expect((await change(admin, member, { isActive: false })).status).toBe(200);
-    expect(told(await change(poor, member, { isActive: true }))).toEqual(refused('GRANT_REFUSED', 403));
+    expect(answered(await change(poor, member, { isActive: true }))).toEqual(refused('GRANT_REFUSED', 403));
     expect((await change(poor, member, { isActive: true, permissions: ['team:view'] })).status).toBe(200);
   });
 });

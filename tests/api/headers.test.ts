@@ -28,7 +28,7 @@ type Case = readonly [
   ask: () => Ask | Promise<Ask>,
 ];
 const create = (body: unknown, more: object = {}): Ask => ['POST', payments, { key: shop.key, body, ...more }];
-const told = ({ body }: Answer): unknown => body.error?.code ?? body.error;
+const answered = ({ body }: Answer): unknown => body.error?.code ?? body.error;
 
 const cases: readonly Case[] = [
   [201, '', limits, () => create({ amount: 5 })],
@@ -66,7 +66,7 @@ it.each(cases)('%i %s', async (status, code, headers, ask) => {
   const [method, path, options = {}] = await ask();
   const own = { ...options, headers: { ...options.headers, 'X-Request-Id': `asked-for-${status}` } };
   const answer = await h.call(method, path, own);
-  expect([answer.status, code && told(answer)]).toEqual([status, code]);
+  expect([answer.status, code && answered(answer)]).toEqual([status, code]);
   expect(answer.headers.get('x-request-id')).toBe(`asked-for-${status}`);
   expect(sentHeaders(answer).sort()).toEqual(['x-request-id', ...headers].sort());
   expect(declaredHeaders(routeAt(method, path)!, status)).toEqual(expect.arrayContaining(sentHeaders(answer)));
@@ -78,7 +78,7 @@ it('429 says how long to wait, and every answer before it how many are left', as
   for (let n = 0; n < limit; n += 1) left.push((await cancel()).headers.get('ratelimit-remaining'));
   expect(left).toEqual(left.map((_, n) => String(limit - 1 - n)));
   const answer = await cancel();
-  expect(told(answer)).toBe('RATE_LIMITED');
+  expect(answered(answer)).toBe('RATE_LIMITED');
   expect(sentHeaders(answer).sort()).toEqual([...limits, 'retry-after', 'x-request-id']);
   expect(answer.headers.get('ratelimit-remaining')).toBe('0');
   expect(answer.headers.get('retry-after')).toBe(answer.headers.get('ratelimit-reset'));

@@ -13,7 +13,7 @@ afterAll(() => h?.stop());
 beforeEach(() => h.db.query('DELETE FROM rate_limit'));
 
 const origin = 'http://localhost:3002';
-const told = ({ status, body }: Answer): [number, unknown] => [status, body.error?.code ?? body.error];
+const refusalOf = ({ status, body }: Answer): [number, unknown] => [status, body.error?.code ?? body.error];
 const passkeyRefused = [401, 'The passkey was not accepted'];
 
 /** An admin with a passkey. */
@@ -44,7 +44,7 @@ it.each([
   const answer = await new Person(h).post('/api/v1/auth/passkey/login-verify', await answered(key, named(id)));
   expect(answer.status).toBe(status);
   if (status === 200) expect(answer.body.id).toBe(id);
-  else expect(told(answer)).toEqual(passkeyRefused);
+  else expect(refusalOf(answer)).toEqual(passkeyRefused);
 });
 
 it('names its owner after the password too, and for an act', async () => {
@@ -56,7 +56,7 @@ it('names its owner after the password too, and for an act', async () => {
       totpToken: login.body.totpToken,
       ...(await answered(key, userId)),
     });
-  expect(told(await second(other.id))).toEqual(passkeyRefused);
+  expect(refusalOf(await second(other.id))).toEqual(passkeyRefused);
   expect((await second(id)).status).toBe(200);
 
   const factor = async (userId: string): Promise<object> => {
@@ -65,6 +65,6 @@ it('names its owner after the password too, and for an act', async () => {
     return { passkeyResponse: key.answer(options, userId), challengeKey };
   };
   const path = '/api/v1/auth/backup-codes/regenerate';
-  expect(told(await person.post(path, await factor(other.id)))).toEqual([401, 'VERIFICATION_FAILED']);
+  expect(refusalOf(await person.post(path, await factor(other.id)))).toEqual([401, 'VERIFICATION_FAILED']);
   expect((await person.post(path, await factor(id))).status).toBe(200);
 });

@@ -1,4 +1,4 @@
-import { announce, lockPayment, movePayment } from '../../db/payments/payments';
+import { emitPaymentEvents, lockPayment, movePayment } from '../../db/payments/payments';
 import { eventually, startHarness, type Harness, type Shop } from './harness';
 
 /** The stream by which the dashboard's list of payments stays up to date. */
@@ -50,7 +50,7 @@ it('5: tells of new and changed payments of the merchant, and of nobody else’s
   await h.db.transaction(async (tx) => {
     const payment = await lockPayment(tx, id);
     const moved = await movePayment(tx, payment, { to: 'CANCELLED', cause: 'test', events: [] });
-    await announce(tx, payment, moved, ['payment.cancelled']);
+    await emitPaymentEvents(tx, payment, moved, ['payment.cancelled']);
   });
   await eventually(() => Promise.resolve(mine.count() > then));
   expect(mine.text()).not.toContain(id);

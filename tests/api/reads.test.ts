@@ -1,4 +1,4 @@
-import { announce, lockPayment, movePayment } from '../../db/payments/payments';
+import { emitPaymentEvents, lockPayment, movePayment } from '../../db/payments/payments';
 import { routes } from '../../api/routes';
 import { paging } from '../../api/http/schemas';
 import { startHarness, type Harness, type Shop } from './harness';
@@ -108,7 +108,7 @@ describe('reading payments', () => {
       const before = await lockPayment(tx, id);
       const details = { txIds: ['f00d'] };
       const after = await movePayment(tx, before, { to: 'CONFIRMING', cause: 'deposit-seen', events: [], details });
-      await announce(tx, before, after, ['payment.confirming']);
+      await emitPaymentEvents(tx, before, after, ['payment.confirming']);
     });
     await h.db.transaction(async (tx) => {
       const before = await lockPayment(tx, id);

@@ -6,7 +6,7 @@ import { startHarness, type Answer, type Harness, type Shop } from './harness';
 /** The route that asks payers to act, with one that notes what it is asked for. What payers do: tests/e2e/test-mode. */
 
 const key = 'cd'.repeat(32);
-const told = ({ status, body }: Answer) => [status, body?.error?.code ?? body?.error, body?.error?.message];
+const answered = ({ status, body }: Answer) => [status, body?.error?.code ?? body?.error, body?.error?.message];
 
 describe('4: simulate in a sandbox', () => {
   let h: Harness;
@@ -61,7 +61,7 @@ describe('4: simulate in a sandbox', () => {
   it('refuses a scenario that is none', async () => {
     const id = await payment('ETH');
     for (const scenario of ['stolen', 'PAID', '', 7, null, undefined, 'toString'])
-      expect(told(await simulate(id, scenario)).slice(0, 2)).toEqual([400, 'VALIDATION_ERROR']);
+      expect(answered(await simulate(id, scenario)).slice(0, 2)).toEqual([400, 'VALIDATION_ERROR']);
     expect(asked).toEqual([]);
   });
 
@@ -69,8 +69,8 @@ describe('4: simulate in a sandbox', () => {
     const id = await payment('ETH');
     const stranger = await h.shop();
     for (const answer of [await simulate(id, 'paid', stranger.key), await simulate('f'.repeat(24), 'paid')])
-      expect(told(answer).slice(0, 2)).toEqual([404, 'PAYMENT_NOT_FOUND']);
-    expect(told(await simulate('nonsense', 'paid')).slice(0, 2)).toEqual([400, 'INVALID_ID']);
+      expect(answered(answer).slice(0, 2)).toEqual([404, 'PAYMENT_NOT_FOUND']);
+    expect(answered(await simulate('nonsense', 'paid')).slice(0, 2)).toEqual([400, 'INVALID_ID']);
     expect(asked).toEqual([]);
   });
 
@@ -88,14 +88,14 @@ describe('4: simulate in a sandbox', () => {
     const cancelled = await payment('ETH');
     await becomes(cancelled, 'CANCELLED');
     for (const scenario of scenarioNames) {
-      const [status, code, message] = told(await simulate(cancelled, scenario));
+      const [status, code, message] = answered(await simulate(cancelled, scenario));
       expect([status, code]).toEqual([409, 'SCENARIO_REFUSED']);
       expect(message).toMatch(new RegExp(`^${scenario} needs a payment that is .*: this is CANCELLED$`));
     }
     const expired = await payment('ETH');
     await becomes(expired, 'EXPIRED');
     expect((await simulate(expired, 'late')).status).toBe(202);
-    expect(told(await simulate(expired, 'paid'))).toEqual([
+    expect(answered(await simulate(expired, 'paid'))).toEqual([
       409,
       'SCENARIO_REFUSED',
       'paid needs a payment that is WAITING or PARTIALLY_PAID: this is EXPIRED',
@@ -104,9 +104,9 @@ describe('4: simulate in a sandbox', () => {
 
   it('refuses a payment without an address', async () => {
     const id = await payment();
-    expect(told(await simulate(id, 'paid')).slice(0, 2)).toEqual([409, 'SCENARIO_REFUSED']);
+    expect(answered(await simulate(id, 'paid')).slice(0, 2)).toEqual([409, 'SCENARIO_REFUSED']);
     await becomes(id, 'EXPIRED');
-    expect(told(await simulate(id, 'late'))).toEqual([
+    expect(answered(await simulate(id, 'late'))).toEqual([
       409,
       'SCENARIO_REFUSED',
       'The payment has no address: choose a currency before',
@@ -115,7 +115,7 @@ describe('4: simulate in a sandbox', () => {
   });
 
   it('refuses another asset where the network has no other', async () =>
-    expect(told(await simulate(await payment('BTC'), 'wrong_currency'))).toEqual([
+    expect(answered(await simulate(await payment('BTC'), 'wrong_currency'))).toEqual([
       409,
       'SCENARIO_REFUSED',
       "wrong_currency needs another asset on the payment's network: Bitcoin has none",
@@ -124,7 +124,7 @@ describe('4: simulate in a sandbox', () => {
   it('passes on why the payer refuses, and nothing of its faults', async () => {
     const id = await payment('ETH');
     answer = { status: 409, body: { error: 'Another scenario of this payment is still under way' } };
-    expect(told(await simulate(id, 'paid'))).toEqual([
+    expect(answered(await simulate(id, 'paid'))).toEqual([
       409,
       'SCENARIO_REFUSED',
       'Another scenario of this payment is still under way',
@@ -148,7 +148,7 @@ describe('4: simulate without a simulator', () => {
         const { paymentId, depositAddress } = made.body;
         const path = `/api/v1/test/payments/${paymentId}/simulate`;
         const refused = await h.call('POST', path, { key: shop.key, body: { scenario: 'paid' } });
-        expect(told(refused)).toEqual([
+        expect(answered(refused)).toEqual([
           409,
           'SIMULATION_UNAVAILABLE',
           'Nobody pays by simulation on a public test chain. ' +
@@ -167,7 +167,7 @@ describe('4: simulate without a simulator', () => {
       const made = await h.call('POST', '/api/v1/payments', { key: shop.key, body: { amount: 25, currency: 'ETH' } });
       const path = `/api/v1/test/payments/${made.body.paymentId}/simulate`;
       const refused = await h.call('POST', path, { key: shop.key, body: { scenario: 'paid' } });
-      expect(told(refused).slice(0, 2)).toEqual([409, 'SIMULATION_UNAVAILABLE']);
+      expect(answered(refused).slice(0, 2)).toEqual([409, 'SIMULATION_UNAVAILABLE']);
       expect(refused.text).toContain('MODE=test SANDBOX_DATA=.data-test npm start');
     } finally {
       await h.stop();

@@ -10,7 +10,7 @@ import { audit } from '../../db/audit/audit';
 import { readExposure } from '../../db/conversions/exposure';
 import { post, reverse } from '../../db/ledger/ledger';
 import { setSwitch } from '../../db/access/switches';
-import { tellConversion } from '../../db/conversions/conversions';
+import { notifyConversion } from '../../db/conversions/conversions';
 import { keepSwapRate, type SwapOrderRow } from '../../db/conversions/swaps';
 import type { NetworkId } from '../../domain/chains/assets';
 import { capitalJournal } from '../../domain/ledger/ledger';
@@ -132,7 +132,7 @@ async function arrives(network: NetworkId, address: string, currency: string, am
     if (status !== 'confirmed') return;
     const from = conversion ? ('A:provider' as const) : ('Q:capital' as const);
     await post(tx, capitalJournal({ network, txId: id, index: 0, currency, amount, to: 'A:treasury', from }));
-    if (conversion) await tellConversion(tx, conversion);
+    if (conversion) await notifyConversion(tx, conversion);
   });
   return id;
 }

@@ -68,13 +68,13 @@ afterAll(async () => {
 });
 
 const address = (): string => `0x${randomBytes(20).toString('hex')}`;
-const told = (answer: Answer): unknown[] => {
+const answered = (answer: Answer): unknown[] => {
   const error = answer.body.error ?? answer.body;
   return [answer.status, error.code ?? error, error.message ?? answer.body.message];
 };
-const told400 = (code: string, message: string): unknown[] => [400, code, expect.stringContaining(message)];
-const missing = told400('VALIDATION_ERROR', 'TAG needs a destination tag');
-const tooLarge = told400('VALIDATION_ERROR', 'a whole number up to 4294967295');
+const refused400 = (code: string, message: string): unknown[] => [400, code, expect.stringContaining(message)];
+const missing = refused400('VALIDATION_ERROR', 'TAG needs a destination tag');
+const tooLarge = refused400('VALIDATION_ERROR', 'a whole number up to 4294967295');
 const unavailable = [400, 'CURRENCY_NOT_AVAILABLE', expect.anything()];
 const list = async (body: object): Promise<Answer> =>
   ann.post('/api/v1/whitelist/wallet', { ...body, totpCode: await ann.code() });
@@ -94,32 +94,32 @@ const addWallet = async (body: object): Promise<Answer> =>
 describe('an asset that requires tags', () => {
   it('is listed for withdrawals with a tag alone, and other assets without one', async () => {
     const to = address();
-    expect(told(await list({ currency: 'TAG', address: to }))).toEqual(missing);
+    expect(answered(await list({ currency: 'TAG', address: to }))).toEqual(missing);
     for (const destinationTag of ['4294967296', '+5'])
-      expect(told(await list({ currency: 'TAG', address: to, destinationTag }))).toEqual(tooLarge);
+      expect(answered(await list({ currency: 'TAG', address: to, destinationTag }))).toEqual(tooLarge);
     const added = await list({ currency: 'TAG', address: to, destinationTag: '007' });
     expect([added.status, added.body.data.destinationTag]).toEqual([201, '7']);
-    expect(told(await list({ currency: 'TAG', address: to, destinationTag: '7' }))[1]).toBe('ALREADY_WHITELISTED');
+    expect(answered(await list({ currency: 'TAG', address: to, destinationTag: '7' }))[1]).toBe('ALREADY_WHITELISTED');
     expect((await list({ currency: 'TAG', address: to, destinationTag: '8' })).status).toBe(201);
     const needless = await list({ currency: 'ETH', address: address(), destinationTag: '77' });
-    expect(told(needless)).toEqual(told400('VALIDATION_ERROR', 'ETH has no destination tags'));
+    expect(answered(needless)).toEqual(refused400('VALIDATION_ERROR', 'ETH has no destination tags'));
   });
 
   it('is withdrawn to the tag that is listed, and to no other', async () => {
     const to = address();
     const { id } = (await list({ currency: 'TAG', address: to, destinationTag: '5' })).body.data;
-    expect(told(await withdraw({ address: to }))).toEqual(missing);
-    expect(told(await withdraw({ address: to, destinationTag: '6' }))[1]).toBe('ADDRESS_NOT_WHITELISTED');
-    expect(told(await withdraw({ address: to, destinationTag: 'memo text' }))).toEqual(tooLarge);
+    expect(answered(await withdraw({ address: to }))).toEqual(missing);
+    expect(answered(await withdraw({ address: to, destinationTag: '6' }))[1]).toBe('ADDRESS_NOT_WHITELISTED');
+    expect(answered(await withdraw({ address: to, destinationTag: 'memo text' }))).toEqual(tooLarge);
     const needless = await withdraw({ currency: 'ETH', amount: '0.1', address: address(), destinationTag: '5' });
-    expect(told(needless)).toEqual(told400('VALIDATION_ERROR', 'ETH has no destination tags'));
+    expect(answered(needless)).toEqual(refused400('VALIDATION_ERROR', 'ETH has no destination tags'));
     for (const where of [{ address: to, destinationTag: '05' }, { whitelistId: id }]) {
       const { status, body } = await withdraw(where);
       expect([status, body.data.address.toLowerCase(), body.data.destinationTag]).toEqual([201, to, '5']);
     }
     // An entry that somebody wrote without its tag.
     await h.db.query('UPDATE whitelist_entry SET destination_tag = NULL WHERE id = $1', [id]);
-    expect(told(await withdraw({ whitelistId: id }))).toEqual(missing);
+    expect(answered(await withdraw({ whitelistId: id }))).toEqual(missing);
   });
 
   it('is in a mass payout by row and by file', async () => {
@@ -156,9 +156,9 @@ describe('an asset that requires tags', () => {
   });
 
   it('settles to the service alone', async () => {
-    expect(told(await addWallet({ currency: 'TAG', settlementAddress: address() }))).toEqual(missing);
+    expect(answered(await addWallet({ currency: 'TAG', settlementAddress: address() }))).toEqual(missing);
     const own = await addWallet({ currency: 'TAG', settlementAddress: address(), destinationTag: '1' });
-    expect(told(own)).toEqual(told400('VALIDATION_ERROR', 'TAG settles to the service alone'));
+    expect(answered(own)).toEqual(refused400('VALIDATION_ERROR', 'TAG settles to the service alone'));
     const kept = await addWallet({ currency: 'TAG' });
     expect([kept.status, kept.body.data.custody]).toEqual([201, 'platform']);
     const elsewhere = await ann.call('PATCH', `/api/v1/merchant-wallets/${kept.body.data.id}/settlement`, {
@@ -166,7 +166,7 @@ describe('an asset that requires tags', () => {
       destinationTag: '1',
       totpCode: await ann.code(),
     });
-    expect(told(elsewhere)).toEqual(told400('VALIDATION_ERROR', 'TAG settles to the service alone'));
+    expect(answered(elsewhere)).toEqual(refused400('VALIDATION_ERROR', 'TAG settles to the service alone'));
   });
 
   it('is not refunded without its tag, by the merchant or by the payer', async () => {
@@ -176,8 +176,8 @@ describe('an asset that requires tags', () => {
         key: shop.key,
         body: { type: 'partial', amount: '0.1', reason: 'late', ...body },
       });
-    expect(told(await refund({ address: address() }))).toEqual(missing);
-    expect(told(await refund({ address: address(), destinationTag: '-3' }))).toEqual(tooLarge);
+    expect(answered(await refund({ address: address() }))).toEqual(missing);
+    expect(answered(await refund({ address: address(), destinationTag: '-3' }))).toEqual(tooLarge);
     const direct = await refund({ address: address(), destinationTag: '3' });
     expect([direct.status, direct.body.data.destinationTag]).toEqual([201, '3']);
     const made = await refund({});
@@ -185,14 +185,14 @@ describe('an asset that requires tags', () => {
     const token = new URL(made.body.data.claimUrl).pathname.replace('/r/', '');
     const claim = (body: object): Promise<Answer> => h.call('POST', `/refund-claims/${token}`, { body });
     const to = address();
-    for (const confirm of [false, true]) expect(told(await claim({ address: to, confirm }))).toEqual(missing);
+    for (const confirm of [false, true]) expect(answered(await claim({ address: to, confirm }))).toEqual(missing);
     const looked = (await claim({ address: to, destinationTag: '033' })).body;
     expect([looked.status, looked.destinationTag]).toEqual(['awaiting_address', '33']);
     const claimed = await claim({ address: to, destinationTag: '33', confirm: true });
     expect([claimed.status, claimed.body.destinationTag]).toEqual([200, '33']);
     expect((await claim({ address: to, destinationTag: '33', confirm: true })).status).toBe(200);
     for (const confirm of [false, true])
-      expect(told(await claim({ address: to, destinationTag: '34', confirm }))[1]).toBe('INVALID_STATE');
+      expect(answered(await claim({ address: to, destinationTag: '34', confirm }))[1]).toBe('INVALID_STATE');
   });
 });
 
@@ -416,11 +416,11 @@ describe('an asset whose tags nothing carries', () => {
   it('is refused at every door', async () => {
     const to = address();
     const entry = { currency: 'TAGGED', address: to, destinationTag: '5' };
-    expect(told(await list(entry))).toEqual(unavailable);
-    expect(told(await withdraw(entry))).toEqual(unavailable);
+    expect(answered(await list(entry))).toEqual(unavailable);
+    expect(answered(await withdraw(entry))).toEqual(unavailable);
     const { body } = await ann.post('/api/v1/mass-payouts/validate', { rows: [{ ...entry, amount: '10' }] });
     expect(body.data.rows[0].error).toBe('TAGGED cannot be sent yet');
-    expect(told(await addWallet({ currency: 'TAGGED' }))).toEqual(unavailable);
+    expect(answered(await addWallet({ currency: 'TAGGED' }))).toEqual(unavailable);
     await h.db.query(
       `INSERT INTO merchant_wallet (id, merchant_id, currency, settlement_address, custody)
        VALUES ($1, $2, 'TAGGED', $3, 'platform')`,
@@ -434,7 +434,7 @@ describe('an asset whose tags nothing carries', () => {
     expect(await h.db.query(`SELECT FROM address WHERE currency = 'TAGGED'`)).toEqual([]);
     const id = await failedPayment(h, shop, [['TAGGED', '50']]);
     const refund = { type: 'full', reason: 'late', address: to, destinationTag: '3' };
-    expect(told(await h.call('POST', `/api/v1/payments/${id}/refunds`, { key: shop.key, body: refund }))).toEqual(
+    expect(answered(await h.call('POST', `/api/v1/payments/${id}/refunds`, { key: shop.key, body: refund }))).toEqual(
       unavailable,
     );
   });

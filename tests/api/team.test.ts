@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => h?.stop());
 beforeEach(() => h.db.query('DELETE FROM rate_limit'));
 
-const told = (answer: { status: number; body: unknown }) => [answer.status, answer.body];
+const answered = (answer: { status: number; body: unknown }) => [answer.status, answer.body];
 const invalid = [400, { ok: false, error: { code: 'INVALID_INVITATION', message: 'Invalid or expired invitation' } }];
 const invite = async (admin: Person, guest: Person, permissions: readonly string[] = ['payments:view']) =>
   admin.post('/api/v1/team-invitations', {
@@ -56,7 +56,7 @@ describe('an invited address', () => {
     await invite(admin, guest);
     const token = await tokenFor(guest);
     expect((await lookup(guest, token)).body.data.existingUser).toBe(true);
-    expect(told(await accept(guest, token))).toEqual(invalid);
+    expect(answered(await accept(guest, token))).toEqual(invalid);
     expect((await guest.get('/api/v1/auth/me')).body).toMatchObject({ email: guest.email, role: 'merchant_admin' });
   });
 
@@ -74,7 +74,7 @@ describe('an invited address', () => {
       await invite(admin, guest);
       const token = await tokenFor(guest);
       expect((await lookup(guest, token)).body.data.existingUser).toBe(true);
-      expect(told(await accept(guest, token))).toEqual(invalid);
+      expect(answered(await accept(guest, token))).toEqual(invalid);
       const [row] = await h.db.query<unknown[]>('SELECT removed_at FROM dashboard_user WHERE email = $1', [
         guest.email,
       ]);
@@ -101,8 +101,8 @@ it('answers every bad token alike', async () => {
   const guest = new Person(h);
   for (const token of ['', 'x', 'x'.repeat(63), 'x'.repeat(64), 'x'.repeat(65), 'x'.repeat(200)]) {
     await h.db.query('DELETE FROM rate_limit');
-    expect([token, ...told(await lookup(guest, token))]).toEqual([token, ...invalid]);
-    expect([token, ...told(await accept(guest, token))]).toEqual([token, ...invalid]);
+    expect([token, ...answered(await lookup(guest, token))]).toEqual([token, ...invalid]);
+    expect([token, ...answered(await accept(guest, token))]).toEqual([token, ...invalid]);
   }
 });
 

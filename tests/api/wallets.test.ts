@@ -13,7 +13,7 @@ afterAll(() => h?.stop());
 const path = '/api/v1/merchant-wallets';
 const mine = '0x70997970c51812dc3a010c7d01b50e0d17dc79c8';
 const checksummed = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';
-const told = (answer: { status: number; body: unknown }) => [answer.status, answer.body];
+const answered = (answer: { status: number; body: unknown }) => [answer.status, answer.body];
 const refused = (code: string, status: number) => [
   status,
   { ok: false, error: { code, message: expect.any(String) as string } },
@@ -44,7 +44,7 @@ it('settles later payments to the new address, and those made before to theirs',
   };
   expect(await pay()).toEqual({ settlement_address: wallet.settlementAddress, custody: 'platform' });
   const answer = await repoint(admin, wallet.id, { settlementAddress: mine });
-  expect(told(answer)).toEqual([
+  expect(answered(answer)).toEqual([
     200,
     { ok: true, data: { ...wallet, settlementAddress: checksummed, custody: 'external', isActive: true } },
   ]);
@@ -79,11 +79,16 @@ it('tells every admin', async () => {
 it('deactivates, keeps the row, and lets another be added', async () => {
   const admin = await Person.admin(h);
   const wallet = await added(admin, 'BTC');
-  expect(told(await remove(admin, wallet.id))).toEqual([200, { ok: true, data: { id: wallet.id, isActive: false } }]);
+  expect(answered(await remove(admin, wallet.id))).toEqual([
+    200,
+    { ok: true, data: { id: wallet.id, isActive: false } },
+  ]);
   const payment = await admin.post('/api/v1/payments', { amount: 50, currency: 'BTC' });
-  expect(told(payment)).toEqual([400, { error: 'Payment creation failed' }]);
-  expect(told(await remove(admin, wallet.id))).toEqual(refused('WALLET_NOT_FOUND', 404));
-  expect(told(await repoint(admin, wallet.id, { settlementAddress: mine }))).toEqual(refused('WALLET_NOT_FOUND', 404));
+  expect(answered(payment)).toEqual([400, { error: 'Payment creation failed' }]);
+  expect(answered(await remove(admin, wallet.id))).toEqual(refused('WALLET_NOT_FOUND', 404));
+  expect(answered(await repoint(admin, wallet.id, { settlementAddress: mine }))).toEqual(
+    refused('WALLET_NOT_FOUND', 404),
+  );
   const next = await added(admin, 'BTC');
   const listed = (await admin.get(path)).body as Array<{ id: string; isActive: boolean }>;
   expect(listed.map(({ id, isActive }) => [id, isActive])).toEqual([
@@ -148,7 +153,7 @@ it('takes no address of another network, none of ours, and no tag where there ar
     other.settlementAddress,
     other.settlementAddress.toLowerCase(),
   ])
-    expect([settlementAddress, ...told(await repoint(admin, wallet.id, { settlementAddress }))]).toEqual([
+    expect([settlementAddress, ...answered(await repoint(admin, wallet.id, { settlementAddress }))]).toEqual([
       settlementAddress,
       ...refused('INVALID_ADDRESS', 400),
     ]);
@@ -162,7 +167,7 @@ it('takes no address of another network, none of ours, and no tag where there ar
     { settlementAddress: 7 },
     { settlementAddress: mine, destinationTag: '7' },
   ])
-    expect(told(await repoint(admin, wallet.id, body))).toEqual(refused('VALIDATION_ERROR', 400));
+    expect(answered(await repoint(admin, wallet.id, body))).toEqual(refused('VALIDATION_ERROR', 400));
   expect((await admin.get(path)).body).toMatchObject([{ settlementAddress: wallet.settlementAddress }]);
 });
 
@@ -171,14 +176,14 @@ it('wants a fresh factor, and spends it only on what is done', async () => {
   const wallet = await added(admin, 'ETH');
   const change = { settlementAddress: mine };
   const patch = (body: object) => admin.call('PATCH', `${path}/${wallet.id}/settlement`, body);
-  expect(told(await patch(change))).toEqual(refused('VERIFICATION_FAILED', 400));
-  expect(told(await remove(admin, wallet.id, {}))).toEqual(refused('VERIFICATION_FAILED', 400));
-  expect(told(await patch({ ...change, totpCode: '000000' }))).toEqual(refused('VERIFICATION_FAILED', 401));
+  expect(answered(await patch(change))).toEqual(refused('VERIFICATION_FAILED', 400));
+  expect(answered(await remove(admin, wallet.id, {}))).toEqual(refused('VERIFICATION_FAILED', 400));
+  expect(answered(await patch({ ...change, totpCode: '000000' }))).toEqual(refused('VERIFICATION_FAILED', 401));
   await admin.post('/api/v1/merchant-wallets/send-email-code');
   const emailCode = /\b\d{6}\b/.exec(await mailTo(h, admin.email))![0];
-  expect(told(await patch({ settlementAddress: 'nonsense', emailCode }))).toEqual(refused('INVALID_ADDRESS', 400));
+  expect(answered(await patch({ settlementAddress: 'nonsense', emailCode }))).toEqual(refused('INVALID_ADDRESS', 400));
   expect((await patch({ ...change, emailCode })).status).toBe(200);
-  expect(told(await remove(admin, wallet.id, { emailCode }))).toEqual(refused('VERIFICATION_FAILED', 401));
+  expect(answered(await remove(admin, wallet.id, { emailCode }))).toEqual(refused('VERIFICATION_FAILED', 401));
 });
 
 it('knows nothing of wallets of others, nor of keys and people without the right', async () => {
@@ -193,8 +198,8 @@ it('knows nothing of wallets of others, nor of keys and people without the right
     ['x', malformed],
     ['%00', malformed],
   ] as const) {
-    expect(told(await repoint(stranger, id, { settlementAddress: mine }))).toEqual(refusal);
-    expect(told(await remove(stranger, id))).toEqual(refusal);
+    expect(answered(await repoint(stranger, id, { settlementAddress: mine }))).toEqual(refusal);
+    expect(answered(await remove(stranger, id))).toEqual(refusal);
   }
   const viewer = await Person.member(admin, ['wallets:view']);
   expect(await repoint(viewer, wallet.id, { settlementAddress: mine })).toMatchObject({
@@ -203,6 +208,6 @@ it('knows nothing of wallets of others, nor of keys and people without the right
   });
   const { key } = await h.shop();
   const answer = await h.call('DELETE', `${path}/${wallet.id}`, { key, body: {} });
-  expect(told(answer)).toEqual([401, { error: 'Invalid or expired token' }]);
+  expect(answered(answer)).toEqual([401, { error: 'Invalid or expired token' }]);
   expect((await admin.get(path)).body).toMatchObject([{ id: wallet.id, isActive: true, custody: 'platform' }]);
 });

@@ -15,7 +15,7 @@ beforeEach(() => h.db.query('DELETE FROM rate_limit'));
 const path = '/api/v1/whitelist';
 const lower = '0x70997970c51812dc3a010c7d01b50e0d17dc79c8';
 const checksummed = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';
-const told = (answer: { status: number; body: unknown }) => [answer.status, answer.body];
+const answered = (answer: { status: number; body: unknown }) => [answer.status, answer.body];
 const refused = (code: string, status: number) => [
   status,
   { ok: false, error: { code, message: expect.any(String) as string } },
@@ -40,7 +40,7 @@ describe('addresses', () => {
   it('are kept in the one spelling of their network, once per currency', async () => {
     const admin = await Person.admin(h);
     const added = await addWallet(admin, { label: 'Cold storage', destinationTag: '' });
-    expect(told(added)).toEqual([
+    expect(answered(added)).toEqual([
       201,
       {
         ok: true,
@@ -59,7 +59,7 @@ describe('addresses', () => {
       },
     ]);
     for (const address of [lower, checksummed, lower.toUpperCase().replace('0X', '0x')])
-      expect(told(await addWallet(admin, { address }))).toEqual(refused('ALREADY_WHITELISTED', 409));
+      expect(answered(await addWallet(admin, { address }))).toEqual(refused('ALREADY_WHITELISTED', 409));
     expect((await addWallet(admin, { currency: 'usdt_erc20' })).status).toBe(201);
     expect((await addWallet(await Person.admin(h))).status).toBe(201);
     expect(await listed(admin)).toMatchObject({ wallets: [{ currency: 'USDT_ERC20' }, added.body.data], ips: [] });
@@ -79,12 +79,12 @@ describe('addresses', () => {
       'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080',
       ours,
     ])
-      expect([address, ...told(await addWallet(admin, { address }))]).toEqual([
+      expect([address, ...answered(await addWallet(admin, { address }))]).toEqual([
         address,
         ...refused('INVALID_ADDRESS', 400),
       ]);
     await h.db.query('DELETE FROM rate_limit');
-    expect(told(await addWallet(admin, { currency: 'DOGE' }))).toEqual(refused('CURRENCY_NOT_AVAILABLE', 400));
+    expect(answered(await addWallet(admin, { currency: 'DOGE' }))).toEqual(refused('CURRENCY_NOT_AVAILABLE', 400));
     for (const body of [
       { address: undefined },
       { address: 7 },
@@ -92,7 +92,7 @@ describe('addresses', () => {
       { label: 'a\u0000b' },
       { label: 'x'.repeat(101) },
     ])
-      expect(told(await addWallet(admin, body))).toEqual(refused('VALIDATION_ERROR', 400));
+      expect(answered(await addWallet(admin, body))).toEqual(refused('VALIDATION_ERROR', 400));
     expect((await listed(admin)).wallets).toEqual([]);
   });
 
@@ -180,9 +180,9 @@ describe('places that money is sent from', () => {
       },
     });
     expect((await addIp(admin, '2001:DB8:0::1')).body.data).toMatchObject({ ip: '2001:db8::1', warnings: [] });
-    expect(told(await addIp(admin, '2001:db8::1/128'))).toEqual(refused('ALREADY_WHITELISTED', 409));
+    expect(answered(await addIp(admin, '2001:db8::1/128'))).toEqual(refused('ALREADY_WHITELISTED', 409));
     for (const ip of ['127.1', '1.2.3.4/0', 'x', '1.2.3.4/33'])
-      expect(told(await addIp(admin, ip))).toEqual(refused('INVALID_IP', 400));
+      expect(answered(await addIp(admin, ip))).toEqual(refused('INVALID_IP', 400));
     expect((await listed(admin)).ips.map(({ ip }) => ip)).toEqual(['2001:db8::1', range.body.data.ip]);
   });
 
@@ -195,7 +195,7 @@ describe('places that money is sent from', () => {
     const emailCode = /\b\d{6}\b/.exec(await mailTo(h, admin.email))![0];
     const other = { currency: 'USDT_ERC20', address: lower };
     for (const factor of [{ emailCode }, { totpCode: '000000' }, {}])
-      expect(told(await admin.post(`${path}/wallet`, { ...other, ...factor }))).toEqual(
+      expect(answered(await admin.post(`${path}/wallet`, { ...other, ...factor }))).toEqual(
         refused('IP_NOT_WHITELISTED', 403),
       );
     const inside = await admin.post(`${path}/wallet`, { ...other, emailCode }, { 'X-Forwarded-For': '198.51.100.7' });
@@ -218,14 +218,14 @@ it('removes what is there, and says the same of what is not and what is foreign'
   const { id } = (await addWallet(admin)).body.data as { id: string };
   const ip = (await addIp(admin, admin.ip)).body.data as { id: string };
   for (const malformed of ['x', id.toUpperCase(), `${id}0`, '%00'])
-    expect(told(await remove(admin, malformed, {}))).toEqual([
+    expect(answered(await remove(admin, malformed, {}))).toEqual([
       400,
       { ok: false, error: { code: 'INVALID_ID', message: 'Invalid ID format' } },
     ]);
-  expect(told(await remove(stranger, id))).toEqual(refused('WHITELIST_REMOVE_FAILED', 404));
+  expect(answered(await remove(stranger, id))).toEqual(refused('WHITELIST_REMOVE_FAILED', 404));
   expect((await remove(stranger, id)).text).toBe((await remove(stranger, newId())).text);
   const entry = (await listed(admin)).wallets[0];
-  expect(told(await remove(admin, id))).toEqual([200, { ok: true, data: { deleted: true } }]);
+  expect(answered(await remove(admin, id))).toEqual([200, { ok: true, data: { deleted: true } }]);
   const { items } = (await admin.get('/api/v1/events?types=whitelist.changed')).body.data;
   const time = expect.any(String) as string;
   expect(items).toMatchObject([
@@ -233,8 +233,8 @@ it('removes what is there, and says the same of what is not and what is foreign'
     { data: { type: 'ip', ip: admin.ip, removedAt: null }, previous: {} },
     { data: { ...entry, removedAt: time }, previous: { removedAt: null } },
   ]);
-  expect(told(await remove(admin, id))).toEqual(refused('WHITELIST_REMOVE_FAILED', 404));
-  expect(told(await remove(admin, ip.id))).toEqual([200, { ok: true, data: { deleted: true } }]);
+  expect(answered(await remove(admin, id))).toEqual(refused('WHITELIST_REMOVE_FAILED', 404));
+  expect(answered(await remove(admin, ip.id))).toEqual([200, { ok: true, data: { deleted: true } }]);
   expect(await listed(admin)).toEqual({ wallets: [], ips: [] });
   expect(await mailTo(h, admin.email)).toContain(`removed ${admin.ip}`);
 });
@@ -255,14 +255,14 @@ it('wants a fresh factor made for it, with every change', async () => {
     (body: object) => remove(admin, id, body),
   ];
   for (const act of acts) {
-    expect(told(await act({}))).toEqual(refused('VERIFICATION_FAILED', 400));
-    expect(told(await act({ emailCode }))).toEqual(refused('VERIFICATION_FAILED', 401));
+    expect(answered(await act({}))).toEqual(refused('VERIFICATION_FAILED', 400));
+    expect(answered(await act({ emailCode }))).toEqual(refused('VERIFICATION_FAILED', 401));
   }
   const sent = await admin.post(`${path}/send-email-code`);
   expect(sent.body.data).toMatchObject({ sent: true });
   const right = /\b\d{6}\b/.exec(await mailTo(h, admin.email))![0];
   expect((await acts[0]!({ emailCode: right })).status).toBe(201);
-  expect(told(await acts[1]!({ emailCode: right }))).toEqual(refused('VERIFICATION_FAILED', 401));
+  expect(answered(await acts[1]!({ emailCode: right }))).toEqual(refused('VERIFICATION_FAILED', 401));
 });
 
 it('is for sessions with the right, and only ten times a minute', async () => {
@@ -274,7 +274,7 @@ it('is for sessions with the right, and only ten times a minute', async () => {
     body: { requiredPermission: 'whitelist:manage' },
   });
   const { key } = await h.shop();
-  expect(told(await h.call('GET', path, { key }))).toEqual([401, { error: 'Invalid or expired token' }]);
+  expect(answered(await h.call('GET', path, { key }))).toEqual([401, { error: 'Invalid or expired token' }]);
   for (let n = 0; n < 10; n += 1) expect((await remove(admin, 'x', {})).status).toBe(400);
   expect((await remove(admin, 'x', {})).status).toBe(429);
   for (let n = 0; n < 3; n += 1) expect((await admin.post(`${path}/send-email-code`)).status).toBe(200);

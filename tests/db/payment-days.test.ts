@@ -1,5 +1,5 @@
 import type { DataSource, EntityManager } from 'typeorm';
-import { announce, lockPayment, movePayment } from '../../db/payments/payments';
+import { emitPaymentEvents, lockPayment, movePayment } from '../../db/payments/payments';
 import { paymentDays, recountSql } from '../../db/payments/payment-days';
 import { newId } from '../../domain/ids';
 import {
@@ -64,7 +64,7 @@ const move = async (
   db.transaction(async (tx) => {
     const before = await lockPayment(tx, id);
     const after = await movePayment(tx, before, { to, cause: 'test', events: [], patch, addExceptions });
-    await announce(tx, before, after, []);
+    await emitPaymentEvents(tx, before, after, []);
   });
 const today = async (shop = shops[0]!) => (await paymentDays(db, shop, 1)).rows;
 
@@ -146,7 +146,7 @@ describe('Home: the days of payments', () => {
               patch: { amount_paid: `0.${amount}`, value_paid: isValued ? `${amount}.000000000000000001` : null },
               addExceptions: below(4) ? [] : [random.pick(exceptions)],
             });
-            await announce(tx, before, after, ['payment.confirming']);
+            await emitPaymentEvents(tx, before, after, ['payment.confirming']);
           }
           if (fails) throw new Error('rolled back');
         })

@@ -1,7 +1,7 @@
 import { Client } from 'pg';
 import { freshDatabase } from '../setup/postgres';
 import { Describer } from './statements/describe';
-import { neverNull, toldByARun } from './statements/exceptions';
+import { neverNull, knownByARun } from './statements/exceptions';
 import { findStatements, type Statement } from './statements/find';
 import { mismatches, type Mismatch } from './statements/fit';
 
@@ -53,9 +53,9 @@ it('takes every statement, and gives the rows that it is read as', () => {
 });
 
 it('knows the text of every statement but of a few, and no exception is left over', () => {
-  const untold = source.opaque.filter((one) => !isSample(one) && !(one.at in toldByARun));
-  expect(untold.map(({ at, line, part }) => `${at}:${line} ${part}`)).toEqual([]);
-  expect(Object.keys(toldByARun).filter((at) => !source.opaque.some((one) => one.at === at))).toEqual([]);
+  const unlisted = source.opaque.filter((one) => !isSample(one) && !(one.at in knownByARun));
+  expect(unlisted.map(({ at, line, part }) => `${at}:${line} ${part}`)).toEqual([]);
+  expect(Object.keys(knownByARun).filter((at) => !source.opaque.some((one) => one.at === at))).toEqual([]);
   const used = new Set(findings.map(exceptionOf));
   expect(Object.keys(neverNull).filter((one) => !used.has(one))).toEqual([]);
   expect(new Set(source.statements.map(({ at, line }) => `${at}:${line}`)).size).toBeGreaterThan(500);

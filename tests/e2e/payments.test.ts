@@ -37,7 +37,7 @@ it('costs Temporal a start while it waits', async () => {
 });
 
 describe.each(['BTC', 'ETH', 'USDT_ERC20', 'USDC_ERC20'])('a payment in %s', (currency) => {
-  it('is confirmed, swept, settled, credited and announced', async () => {
+  it('is confirmed, swept, settled and credited, each with its event', async () => {
     const before = await world.balance(shop, currency);
     const invoice = await world.invoice(shop, { amount: 25, currency, metadata: { order: 'ä"</script>' } });
     await pay(invoice);

@@ -95,7 +95,7 @@ it('ETH: twice in part, and what is left', async () => {
     refundedAmount: '0.004',
     status: 'SETTLED',
   });
-  expect(await world.toldOf(one._id)).toEqual(['refund.created', 'refund.broadcast', 'refund.completed']);
+  expect(await world.eventTypesOf(one._id)).toEqual(['refund.created', 'refund.broadcast', 'refund.completed']);
 
   // A key asks for a part, the payer bears the fee.
   const second = ethAddress();

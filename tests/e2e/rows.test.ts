@@ -47,7 +47,7 @@ async function check({ drive, status, exceptions, told }: Case): Promise<void> {
   const payment = await sees(invoice, ends);
   if (exceptions !== 'any' && (exceptions || ends.length === 1)) expect(payment.exceptions).toEqual(exceptions ?? []);
   if (told !== undefined) {
-    const types = await world.toldOf(invoice.id);
+    const types = await world.eventTypesOf(invoice.id);
     expect(types.map((type) => type.replace('payment.', '')).join(' ')).toBe(told);
   }
   expect(await audited()).toEqual([]);

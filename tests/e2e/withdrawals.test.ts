@@ -137,7 +137,7 @@ it('ETH, BTC and USDT at once: each address gets exactly what was said', async (
   );
 
   for (const [currency, id] of Object.entries(ids)) {
-    expect(await world.toldOf(id)).toEqual(whole);
+    expect(await world.eventTypesOf(id)).toEqual(whole);
     expect((await balance(currency)).reserved).toBe('0');
     await world.history(`withdrawal/${id}`, `withdrawal-${currency}`);
   }
@@ -158,7 +158,7 @@ it.each(['withdrawal.afterStore', 'withdrawal.afterSend'])(
       [id],
     );
     expect(attempts).toEqual([{ status: 'final' }]);
-    expect(await world.toldOf(id)).toEqual(whole);
+    expect(await world.eventTypesOf(id)).toEqual(whole);
   },
   240_000,
 );
@@ -219,7 +219,7 @@ it('A10: a thief of Temporal answers for our workers: what was asked for arrives
   for (const [n, id] of ids.entries()) {
     expect(await ends(id)).toMatchObject({ status: 'completed' });
     expect(await world.etherAt(addresses[n]!)).toBe(wei('0.001'));
-    expect(await world.toldOf(id)).toEqual(whole);
+    expect(await world.eventTypesOf(id)).toEqual(whole);
   }
   const attempts = await world.db.query(
     `SELECT i.ref, a.status FROM attempt a JOIN intent i ON i.id = a.intent_id WHERE i.ref = ANY($1)`,

@@ -359,7 +359,7 @@ export const sideBySide: Case[] = [
       await cross(invoice);
       await Promise.allSettled([decide(invoice.id, 'accept-cross-chain'), decide(invoice.id, 'reject-cross-chain')]);
       await sees(invoice, ['SETTLED', 'FAILED'], 'ETH');
-      const won = (await world.toldOf(invoice.id)).filter((type) => /accepted|failed/.test(type));
+      const won = (await world.eventTypesOf(invoice.id)).filter((type) => /accepted|failed/.test(type));
       expect(won).toHaveLength(1);
       return invoice;
     },

@@ -60,14 +60,14 @@ export function recordRefusal(route: Route, answer: object): void {
 function nameOfRefusal(route: Route, answer: object): string | undefined {
   const same = errorsOf(route)
     .map((code) => errorResponse(new DomainError(code), route.refusals ?? route.envelope, 'req_1'))
-    .filter(({ body }) => toldIn(body) === toldIn(answer));
+    .filter(({ body }) => codeIn(body) === codeIn(answer));
   // Several codes may be told by one name: each has words of its own.
   const found = same.find(({ body }) => wordsIn(body) === wordsIn(answer)) ?? same[0];
   return found && exampleNameOf(found);
 }
 const wordsIn = (body: { error?: string | { message?: string }; message?: string }): string | undefined =>
   typeof body.error === 'object' ? body.error.message : body.message;
-const toldIn = (body: { error?: string | { code: string } }): string | undefined =>
+const codeIn = (body: { error?: string | { code: string } }): string | undefined =>
   typeof body.error === 'object' ? body.error.code : body.error;
 
 /** Of each type the longest event in a database that is about to be dropped; one that is out of the ordinary only where

@@ -96,14 +96,14 @@ async function drained(world: World, work: Load, receiver: Receiver): Promise<vo
       throw new Error(`${error.message}: ${left.length}, such as ${left.slice(0, 5).join('; ')}`);
     });
   await dispatched(world);
-  const untold = async (): Promise<string[]> => {
+  const undelivered = async (): Promise<string[]> => {
     const rows = (await world.db.query(
       `SELECT d.event_id AS id FROM delivery d WHERE d.status <> 'succeeded' AND d.url = $1 LIMIT 5`,
       [receiver.url],
     )) as Array<{ id: string }>;
     return rows.map(({ id }) => id);
   };
-  await world.until('every event is delivered', async () => !(await untold()).length, drainMs);
+  await world.until('every event is delivered', async () => !(await undelivered()).length, drainMs);
   const delivered = (await world.db.query('SELECT event_id AS id FROM delivery WHERE url = $1', [
     receiver.url,
   ])) as Array<{ id: string }>;

@@ -12,7 +12,7 @@ const dist = join(__dirname, '../../dist');
 const { parseConfig } = require(join(dist, 'domain/config.js'));
 const { inSpan, traceparentNow } = require(join(dist, 'domain/tracing.js'));
 const { temporalBinary } = require(join(dist, 'sandbox/binaries.js'));
-const { tellsTrace } = require(join(dist, 'workers/tracing/client.js'));
+const { traceInterceptor } = require(join(dist, 'workers/tracing/client.js'));
 const { inTrace, traceSinks } = require(join(dist, 'workers/tracing/in-trace.js'));
 const { startTracing } = require(join(dist, 'workers/tracing/start.js'));
 const { refreshQuoteUpdate, taskQueues } = require(join(dist, 'workflows/messages.js'));
@@ -43,7 +43,7 @@ async function main() {
   const executable = { type: 'existing-path', path: temporalBinary() };
   const env = await TestWorkflowEnvironment.createLocal({
     server: { executable },
-    client: { interceptors: { workflow: [tellsTrace] } },
+    client: { interceptors: { workflow: [traceInterceptor] } },
   });
   const { workflow } = env.client;
 

@@ -4,7 +4,7 @@ import { captureJournal, feeJournal, holdKey } from '../../domain/ledger/ledger'
 import { fit } from '../../domain/money';
 import type { PayoutLineRow } from '../../domain/payouts/payout';
 import { bookedFees, bookFeeChange, captureOrReleaseAll, ensureMined, minedOf } from '../../db/ledger/ledger';
-import { announceLines, byCurrency, holdOfLine, moveLines } from '../../db/payouts/payouts';
+import { emitLineEvents, byCurrency, holdOfLine, moveLines } from '../../db/payouts/payouts';
 import { dropIntents, type AttemptRow } from '../../db/txmanager/intents';
 import { releaseLines } from '../../commands/payouts/release';
 import { chargeRevert } from '../charge-revert';
@@ -38,7 +38,7 @@ async function failLines(
 ): Promise<void> {
   await releaseLines(tx, lines);
   const failed = await moveLines(tx, lines, 'failed', { ...patch, merchant_message: message });
-  await announceLines(tx, failed, 'mass_payout.leg_failed');
+  await emitLineEvents(tx, failed, 'mass_payout.leg_failed');
 }
 
 /** J6 and `completed`, or J7 and `failed`. */
@@ -111,5 +111,5 @@ export async function completeLines(
   // Those whose transaction is another than the one that was sent first, or whose sender died before it could say so.
   for (const { line, txId } of open.filter((one) => !isSaid(one)))
     completed.push(...(await moveLines(tx, [line], 'completed', { tx_id: txId })));
-  await announceLines(tx, completed, 'mass_payout.leg_completed');
+  await emitLineEvents(tx, completed, 'mass_payout.leg_completed');
 }

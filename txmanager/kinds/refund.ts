@@ -3,9 +3,9 @@ import { releaseLimitUse } from '../../commands/limits/outbound-check';
 import { releaseRefund } from '../../commands/refunds/hold';
 import { minedOf, ensureMined, ensure, captureOrRelease } from '../../db/ledger/ledger';
 import { depositsById } from '../../db/payments/deposits';
-import { lockPayment, movePayment, announce } from '../../db/payments/payments';
+import { lockPayment, movePayment, emitPaymentEvents } from '../../db/payments/payments';
 import { byClock } from '../../db/records';
-import { lockRefund, lockRefundsWithPayments, moveRefund, announceRefund, holdOf } from '../../db/refunds/refunds';
+import { lockRefund, lockRefundsWithPayments, moveRefund, emitRefundEvent, holdOf } from '../../db/refunds/refunds';
 import { unitPriceNow } from '../../db/treasury/treasury';
 import {
   type AttemptRow,
@@ -104,7 +104,7 @@ const obligationOf = (tx: EntityManager, refund: RefundRow): Obligation => ({
   async sent(txId) {
     if (refund.status !== 'processing') return;
     const moved = await moveRefund(tx, refund, 'broadcast', { tx_id: txId });
-    await announceRefund(tx, moved, 'refund.broadcast', refund.status);
+    await emitRefundEvent(tx, moved, 'refund.broadcast', refund.status);
   },
   ended: (attempt) => bookRefund(tx, refund, attempt),
 });
@@ -145,9 +145,9 @@ async function bookRefund(tx: EntityManager, refund: RefundRow, mined: AttemptRo
     events: [],
     details: { refundId: refund.id, amount: refund.amount, txId: mined.tx_id },
   });
-  if (sent !== refund) await announceRefund(tx, sent, 'refund.broadcast', refund.status);
-  await announceRefund(tx, done, 'refund.completed', sent.status);
-  await announce(tx, payment, moved, []);
+  if (sent !== refund) await emitRefundEvent(tx, sent, 'refund.broadcast', refund.status);
+  await emitRefundEvent(tx, done, 'refund.completed', sent.status);
+  await emitPaymentEvents(tx, payment, moved, []);
 }
 /** Ends it with nothing sent, or with a transaction that moved nothing (`txId`), which goes on counting against the
  *  limits. */
@@ -158,7 +158,7 @@ async function failRefund(tx: EntityManager, refund: RefundRow, message: string,
     completed_at: byClock,
     ...(txId === undefined ? {} : { tx_id: txId }),
   });
-  await announceRefund(tx, failed, 'refund.failed', refund.status);
+  await emitRefundEvent(tx, failed, 'refund.failed', refund.status);
 }
 /** Out of the treasury. Why it cannot be paid now, or null. */
 export async function planFromBalance(tx: EntityManager, refund: RefundRow): Promise<string | null> {

@@ -1,6 +1,6 @@
 import type { EntityManager } from 'typeorm';
 import type { FinalAttempt } from '../../db/chains/attempts';
-import { tellPayment } from '../../db/chains/notify';
+import { notifyPayment } from '../../db/chains/notify';
 import { bookFeeChange, ensure, reverse, type Mined } from '../../db/ledger/ledger';
 import { depositsById } from '../../db/payments/deposits';
 import { disband } from '../../db/sweeps/sweeps';
@@ -89,7 +89,7 @@ async function sweepFacts(tx: EntityManager, intents: readonly IntentRow[]): Pro
 }
 
 /** The settlement of its payments books what a sweep moves: here is what a second transaction of it costs besides.
- *  Tells the payments. */
+ *  Notifies the payments. */
 async function bookSweep(tx: EntityManager, { intent, mined, paid }: Booking): Promise<void> {
   await reverse(tx, feeGoneKey(`sweep/${intent.id}`));
   await bookFeeChange(tx, `sweep/${intent.id}`, { ...paid, from: 'A:deposit' });
@@ -98,7 +98,7 @@ async function bookSweep(tx: EntityManager, { intent, mined, paid }: Booking): P
     `UPDATE payment SET sweep_state = 'confirmed', sweep_tx_id = $2 WHERE id = ANY($1) AND status = 'SWEEP_QUEUED'`,
     [paymentIds, mined.tx_id],
   );
-  for (const paymentId of paymentIds) await tellPayment(tx, paymentId);
+  for (const paymentId of paymentIds) await notifyPayment(tx, paymentId);
 }
 
 /** Takes back the fees that its settlements had booked; the settlements stay. */
@@ -161,7 +161,7 @@ async function shareFee(
   );
   const left = shares.filter((share) => !isIn(share));
   await dropShares(tx, left, 'its deposits were not there when the batch was sent');
-  for (const share of left) await tellPayment(tx, share.payment_id);
+  for (const share of left) await notifyPayment(tx, share.payment_id);
   return members.map((share) => share.payment_id);
 }
 const capacityOfShare = (share: ShareRow): bigint =>

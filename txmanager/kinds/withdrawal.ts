@@ -8,7 +8,7 @@ import {
   lockWithdrawal,
   lockWithdrawals,
   moveWithdrawal,
-  announceWithdrawal,
+  emitWithdrawalEvent,
   holdOf,
 } from '../../db/withdrawals/withdrawals';
 import { baseUnits } from '../../domain/chains/assets';
@@ -83,7 +83,7 @@ const obligationOf = (tx: EntityManager, row: WithdrawalRow): Obligation => ({
   unlisted: () => failWithdrawal(tx, row, unlisted),
   async stored() {
     const moved = await moveWithdrawal(tx, row, 'processing');
-    await announceWithdrawal(tx, moved, 'withdrawal.processing', row.status);
+    await emitWithdrawalEvent(tx, moved, 'withdrawal.processing', row.status);
   },
   async sent(txId) {
     if (row.status === 'processing') await noteSent(tx, row, txId);
@@ -93,7 +93,7 @@ const obligationOf = (tx: EntityManager, row: WithdrawalRow): Obligation => ({
 
 async function noteSent(tx: EntityManager, row: WithdrawalRow, txId: string): Promise<WithdrawalRow> {
   const moved = await moveWithdrawal(tx, row, 'broadcast', { tx_id: txId, broadcast_at: byClock });
-  await announceWithdrawal(tx, moved, 'withdrawal.broadcast', row.status);
+  await emitWithdrawalEvent(tx, moved, 'withdrawal.broadcast', row.status);
   return moved;
 }
 
@@ -124,5 +124,5 @@ async function book(tx: EntityManager, row: WithdrawalRow, mined: AttemptRow): P
     tx_id: mined.tx_id,
     completed_at: byClock,
   });
-  await announceWithdrawal(tx, done, 'withdrawal.completed', sent.status);
+  await emitWithdrawalEvent(tx, done, 'withdrawal.completed', sent.status);
 }

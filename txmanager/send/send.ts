@@ -98,7 +98,7 @@ async function noteTaken({ db, log }: Sender, intent: IntentRow, newest: Attempt
   if (newest.sent_at === null) log.info({ kind, ...ids }, 'transaction sent');
 }
 
-/** Tells operators what a node has against a transaction. */
+/** Notifies operators of what a node has against a transaction. */
 async function noteRefused(
   { db }: Sender,
   intent: IntentRow,

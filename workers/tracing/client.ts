@@ -3,7 +3,7 @@ import { traceparentNow } from '../../domain/tracing';
 import { withTraceparent } from '../../workflows/traceparent-header';
 
 /** Workflows that are started, signalled or updated from a trace belong to it. */
-export const tellsTrace: WorkflowClientInterceptor = {
+export const traceInterceptor: WorkflowClientInterceptor = {
   startWithDetails: (input, next) => next({ ...input, headers: withTraceparent(input.headers, traceparentNow()) }),
   signalWithStart: (input, next) => next({ ...input, headers: withTraceparent(input.headers, traceparentNow()) }),
   startUpdateWithStart: (input, next) =>

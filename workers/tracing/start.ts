@@ -160,10 +160,10 @@ function tracerOf(
 /** What OpenTelemetry complains of, seldom enough that no log is flooded while a collector is away. */
 function reports({ api }: Packages): Tracing['reportTo'] {
   let log: Pick<Logger, 'warn'> | undefined;
-  let toldAt = -quietMs;
+  let loggedAt = -quietMs;
   const report = (said: string): void => {
-    if (!log || performance.now() - toldAt < quietMs) return;
-    toldAt = performance.now();
+    if (!log || performance.now() - loggedAt < quietMs) return;
+    loggedAt = performance.now();
     log.warn({ error: messageIn(said) }, 'Spans of traces are lost');
   };
   const ignore = (): void => undefined;

@@ -134,7 +134,7 @@ const phrases: Readonly<Record<number, string>> = {
 
 type Status = number | 'default';
 /** `code`: as the answer, the request log and clients name it. */
-type Refusal = Readonly<{ code: string; envelope: 'A' | 'B' | 'own'; told: string; ref?: ReferenceObject }>;
+type Refusal = Readonly<{ code: string; envelope: 'A' | 'B' | 'own'; shown: string; ref?: ReferenceObject }>;
 
 /** What a response to `codes` says beside its body. */
 function refusalHeaders(route: Route, status: Status, codes: readonly ErrorCode[]): HeadersObject {
@@ -205,9 +205,9 @@ export class Refusals {
     for (const code of codes) {
       const answer = errorResponse(new DomainError(code), route.refusals ?? route.envelope, 'req_1');
       const name = exampleNameOf(answer);
-      if (Object.hasOwn(examples, answer.told) || !Object.hasOwn(this.recorded, name)) continue;
+      if (Object.hasOwn(examples, answer.publicCode) || !Object.hasOwn(this.recorded, name)) continue;
       this.examples[name] = { value: this.recorded[name] };
-      examples[answer.told] = { $ref: `#/components/examples/${name}` };
+      examples[answer.publicCode] = { $ref: `#/components/examples/${name}` };
     }
     return examples;
   }
@@ -235,7 +235,7 @@ export class Refusals {
     const own = refusals.flatMap(({ ref }) => ref ?? []);
     const enums = (['A', 'B'] as const).flatMap((envelope) => {
       const mine = refusals.filter((one) => one.envelope === envelope);
-      const told = [...new Map(mine.map((one) => [one.told, one.code]))];
+      const told = [...new Map(mine.map((one) => [one.shown, one.code]))];
       if (told.length === 0) return [];
       const values: SchemaObject = { enum: told.map(([value]) => value) };
       // Envelope B has texts alone: tools that make constants of them find their codes here.
@@ -257,10 +257,10 @@ export class Refusals {
     ]);
     const data = { ...details[code], ...(Object.fromEntries(own) as Record<string, SchemaObject>) };
     if (Object.keys(data).length === 0 && !('message' in body)) {
-      if (inA) return { code, envelope: 'A', told: inA };
+      if (inA) return { code, envelope: 'A', shown: inA };
       return ownMessage.includes(code)
-        ? { code, envelope: 'own', told: code, ref: { $ref: '#/components/schemas/ErrorB' } }
-        : { code: publicName(told), envelope: 'B', told: body['error'] as string };
+        ? { code, envelope: 'own', shown: code, ref: { $ref: '#/components/schemas/ErrorB' } }
+        : { code: publicName(told), envelope: 'B', shown: body['error'] as string };
     }
     const name = `${pascalOfCode(told)}Error${inA || 'message' in body ? '' : 'B'}`;
     const isConst: SchemaObject = { type: 'string', const: inA ?? (body['error'] as string), 'x-code': told };
@@ -284,6 +284,6 @@ export class Refusals {
         },
       },
     };
-    return { code, envelope: 'own', told: name, ref: this.components.add(name, inA ? wrapped : flat) };
+    return { code, envelope: 'own', shown: name, ref: this.components.add(name, inA ? wrapped : flat) };
   }
 }

@@ -4,7 +4,7 @@ import { assetOf, networkOf, type NetworkId } from '../../../domain/chains/asset
 import { divide, times } from '../../../domain/money';
 import { remaining, type PaymentException, type PaymentStatus } from '../../../domain/payments/payment';
 import { faultOfScenario, noAddress, otherAsset, type Scenario } from '../../../domain/payments/scenarios';
-import { tellPayment } from '../../../db/chains/notify';
+import { notifyPayment } from '../../../db/chains/notify';
 import { coinUrlOf, mineCoins, type Chains, type Miner } from '../../miner';
 import { dropBitcoin, reorgEthereum, transactionsOf } from '../../chain-tools';
 import { Payer } from '../../payer';
@@ -129,11 +129,11 @@ export class Payers {
             WHERE id = $1 AND status = 'WAITING'`,
           [id],
         );
-        await tellPayment(tx, id);
+        await notifyPayment(tx, id);
       });
     await this.until(id, 'is EXPIRED', async ({ status }) => {
       // An open payment looks at its time when it is told to.
-      if (status !== 'EXPIRED') await this.options.db.transaction((tx) => tellPayment(tx, id));
+      if (status !== 'EXPIRED') await this.options.db.transaction((tx) => notifyPayment(tx, id));
       return status === 'EXPIRED';
     });
     const { txId } = await this.inTurn(subject, () =>

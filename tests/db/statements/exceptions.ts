@@ -1,5 +1,5 @@
 /** Statements whose text only a run knows, by place, and why that is. The list may only get shorter. */
-export const toldByARun: Readonly<Record<string, string>> = {
+export const knownByARun: Readonly<Record<string, string>> = {
   'db/temporal/bell.ts Bell': 'LISTEN to a channel that the caller names: a name is no value, and LISTEN gives no rows',
   'db/migrate.ts applyFunctions': 'the text of a file in db/functions',
   'db/migrate.ts giveRights': 'the grants of db/roles/grants.ts: tests/db/roles.test.ts reads them in the catalogue',

@@ -5,7 +5,7 @@ import { queueMail } from '../../db/mail/mail';
 import { adminEmails } from '../../db/access/users';
 
 /** Mail to every admin of a merchant, sent once the transaction is there. */
-export async function tellAdmins(
+export async function notifyAdmins(
   tx: EntityManager,
   { config }: Readonly<{ config: Pick<Config, 'SECRETS_KEY'> }>,
   merchantId: string,

@@ -10,7 +10,7 @@ export const presentWallet = async (tx: EntityManager, row: WalletRow): Promise<
   viewWallet(row, await openChangeOf(tx, row.id));
 
 /** The event of a change, in its transaction, and last there. Contract: G4. */
-export async function announceWallet(
+export async function emitWalletEvent(
   tx: EntityManager,
   type: Extract<EventType, `wallet.${string}`>,
   row: WalletRow,
