@@ -119,7 +119,7 @@ async function bookRefund(tx: EntityManager, refund: RefundRow, mined: AttemptRo
     if (mined.is_replacement) await releaseLimitUse(tx, 'refund', refund.id);
     return;
   }
-  // Given back, and spent since: what has arrived besides is for operators.
+  // Released, and spent since: what has arrived besides is for operators.
   if (refund.status === 'failed') return;
   const isFromDeposits = refund.source === 'deposit';
   const paid = minedOf(refund.currency, isFromDeposits ? 'A:deposit' : 'A:treasury', mined);

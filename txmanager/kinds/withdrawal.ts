@@ -107,7 +107,7 @@ async function book(tx: EntityManager, row: WithdrawalRow, mined: AttemptRow): P
     if (mined.is_replacement) await releaseLimitUse(tx, 'withdrawal', row.id);
     return;
   }
-  // Given back, and spent since: what has arrived besides is for operators.
+  // Released, and spent since: what has arrived besides is for operators.
   if (row.status === 'failed') return;
   const paid = minedOf(row.currency, 'A:treasury', mined);
   const captured = { ...holdOf(row), net: row.net_amount, native: paid.native, txId: mined.tx_id };

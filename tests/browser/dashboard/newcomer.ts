@@ -202,7 +202,7 @@ async function invites(ann: Person): Promise<void> {
   await ann.sees('Invitation on its way');
   await bob.acceptsInvitation(since);
   await seesHisOwn(bob);
-  await isToldWhy(bob);
+  await seesWhy(bob);
 }
 
 const itsOwn = ['/', '/payments', '/payments/refunds', '/developers/keys', '/developers/requests', '/account'];
@@ -244,7 +244,7 @@ async function seesHisOwn(bob: Person): Promise<void> {
 }
 
 /** What the same person may not do on pages that he may see. */
-async function isToldWhy(bob: Person): Promise<void> {
+async function seesWhy(bob: Person): Promise<void> {
   await bob.opens('/payments', 'Payments');
   await bob.row('Settled').waitFor();
   const create = bob.page.getByRole('button', { name: 'Create a payment' });
