@@ -82,6 +82,27 @@ export const sendingChecks: readonly Check[] = [
   },
   {
     invariant: 'I8',
+    what: 'a transaction signed before the one before it was void, where transactions expire',
+    sql: `SELECT b.tx_id FROM attempt a JOIN attempt b ON b.intent_id = a.intent_id AND b.n > a.n
+           WHERE (a.valid_from_height IS NOT NULL OR b.valid_from_height IS NOT NULL)
+             AND (a.status <> 'expired' OR b.valid_from_height IS NULL
+               OR b.valid_from_height < (a.absence->'through'->>'height')::bigint)`,
+  },
+  {
+    invariant: 'I8',
+    what: 'a wallet with two open transactions that expire',
+    sql: `SELECT from_address FROM attempt WHERE valid_from_height IS NOT NULL AND status IN ('stored', 'sent', 'mined')
+           GROUP BY network, from_address HAVING count(*) > 1`,
+  },
+  {
+    invariant: 'I8',
+    what: 'a sequence of a wallet with two transactions in the chain',
+    sql: `SELECT from_address || ': ' || sequence FROM attempt
+           WHERE sequence IS NOT NULL AND status IN ('mined', 'final')
+           GROUP BY network, from_address, sequence HAVING count(*) > 1`,
+  },
+  {
+    invariant: 'I8',
     what: 'a coin spent by two intents',
     sql: `SELECT d.id::text FROM deposit d JOIN attempt a ON a.network = d.network
       AND a.inputs @> ARRAY[d.tx_id || ':' || d.out_index] AND a.status IN ('mined', 'final')

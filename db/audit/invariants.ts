@@ -7,7 +7,7 @@ export const invariantWords: Readonly<Record<string, string>> = {
   I5: 'the chains hold what the books say',
   I6: 'every deposit is credited once, every payment settled once',
   I7: 'everything is sent once, in full, and after its approval',
-  I8: 'no nonce is missing, and no coin is spent twice',
+  I8: 'no nonce is missing, no coin is spent twice, and of transactions that expire one stands at a time',
   I9: 'every hold ends once, and refunds stay below what came in',
   I10: 'unsettled money is what its deposits brought',
   I11: 'every event has its number, every delivery its next attempt',

@@ -50,6 +50,7 @@ import { NamesOfMerchants1799000930000 } from './1799000930000-names-of-merchant
 import { HashedBy1799000940000 } from './1799000940000-hashed-by';
 import { EarlierIpnSecret1799000950000 } from './1799000950000-earlier-ipn-secret';
 import { Traceparents1799000960000 } from './1799000960000-traceparents';
+import { ExpiringAttempts1799000970000 } from './1799000970000-expiring-attempts';
 
 /** Every migration, oldest first; only ever added to. Functions, triggers and views are in db/functions. */
 export const migrations = [
@@ -105,4 +106,5 @@ export const migrations = [
   HashedBy1799000940000,
   EarlierIpnSecret1799000950000,
   Traceparents1799000960000,
+  ExpiringAttempts1799000970000,
 ];

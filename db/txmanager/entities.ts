@@ -1,4 +1,5 @@
 import type { Destination } from '../../domain/chains/tags';
+import type { AbsenceProof } from '../../domain/txmanager/expiry';
 import type { Kind } from '../../domain/txmanager/kinds';
 import type { WaitCause } from '../../domain/txmanager/waits';
 import type { OwnerKind } from '../../domain/workflow-ids';
@@ -79,7 +80,7 @@ export const attemptEntity = entity('attempt', {
   max_fee_units: numeric(78, 0),
   moved_units: numeric(78, 0),
   outputs: jsonb<Array<Destination & { units: string }>>(),
-  status: text<'stored' | 'sent' | 'mined' | 'final' | 'replaced'>(),
+  status: text<'stored' | 'sent' | 'mined' | 'final' | 'replaced' | 'expired'>(),
   block_hash: nullable(text()),
   height: nullable(bigint()),
   success: nullable(boolean()),
@@ -90,6 +91,16 @@ export const attemptEntity = entity('attempt', {
   final_at: nullable(timestamptz()),
   /** It moves nothing, and takes the nonce of its intent's other attempts: domain/txmanager. */
   is_replacement: boolean(),
+  /** Of a transaction that expires, null for all others: the final block that it was signed on, and its last height or
+   *  Unix milliseconds, one of both. See domain/txmanager/expiry.ts. */
+  valid_from_height: nullable(bigint()),
+  valid_from_hash: nullable(text()),
+  valid_to_height: nullable(bigint()),
+  valid_to_ms: nullable(bigint()),
+  /** XRP Ledger: of the account. */
+  sequence: nullable(bigint()),
+  /** What proves that an expired one is in no block, and never will be. */
+  absence: nullable(jsonb<AbsenceProof>()),
 });
 
 export const attemptAccountEntity = entity('attempt_account', {
