@@ -1,21 +1,22 @@
 import type { Currency } from '../../domain/chains/assets';
-import type { ChainNode } from '../../domain/chains/chain';
+import type { ChainNode, ExpiringNode } from '../../domain/chains/chain';
 import type { NodeLogin } from '../node-http';
 import { readAccount, tokenBalance } from './accounts';
 import { chainCheck, readAt, readBlock, readNewest, seconds } from './blocks';
 import { tronCodec, type TronCodec } from './codec';
 import { costOf, type AskedTronTransfer, type CostAnswer } from './costs';
+import { expiringNode } from './expiring';
 import { fateOf, type Fate } from './fate';
 import { tronHttp, type Ask } from './http';
 import { assetIn, type TronChain, type TronPlan } from './plan';
 import { lookUp, sourcesOf, verify } from './sightings';
-import { broadcast, type TronBroadcastAnswer } from './sending';
+import { broadcast } from './sending';
 import { nativeOf, tokensOf } from './transfers';
 
 /** What the family shares with the other families' nodes, and what it has instead of nonces, gas and past states. */
 export type TronNode = Pick<
   ChainNode,
-  'head' | 'finalHeight' | 'readBlock' | 'blockHash' | 'lookUp' | 'verify' | 'sources'
+  'head' | 'finalHeight' | 'readBlock' | 'blockHash' | 'lookUp' | 'verify' | 'sources' | 'broadcast'
 > &
   Readonly<{
     /** The newest final block's id and time (Unix milliseconds): what a plan refers to and counts its life from. */
@@ -23,7 +24,7 @@ export type TronNode = Pick<
     /** What an address holds now, in final blocks or in all. Nodes do not know it as of a past block. */
     holding(address: string, currency: Currency, view: 'newest' | 'final'): Promise<bigint>;
     costOf(transfer: AskedTronTransfer): Promise<CostAnswer>;
-    broadcast(raw: string): Promise<TronBroadcastAnswer>;
+    expiring: ExpiringNode;
     fateOf(signed: Readonly<{ txId: string }> & Pick<TronPlan, 'reference' | 'expiresAt'>): Promise<Fate>;
   }>;
 
@@ -70,5 +71,6 @@ export function tronAdapter(
     costOf: (transfer) => costOf(ask, codec, chain, transfer),
     broadcast: (raw) => broadcast(ask, raw),
     fateOf: (signed) => fateOf(ask, signed),
+    expiring: expiringNode(ask, checkChain),
   };
 }

@@ -3,12 +3,6 @@ import { fields, text } from './answers';
 import type { Ask } from './http';
 import { readTransaction } from './read-back';
 
-/** What a node said to a broadcast. `expired`: it takes the transaction no more; that proves nothing of what blocks
- *  have (`fate.ts`). There is no `conflict`, for there is no nonce. `known` proves nothing either: nodes remember the
- *  id of what they have refused, and answer the repeat with DUP_TRANSACTION_ERROR. */
-export type TronBroadcastAnswer =
-  Exclude<BroadcastAnswer, { outcome: 'conflict' }> | Readonly<{ outcome: 'expired'; reason: string }>;
-
 const isShort = /balance is not sufficient|not enough|insufficient|no account|account .{0,80}not exists?/i;
 
 /** Some nodes write their messages in hex. */
@@ -17,8 +11,10 @@ function plain(message: string): string {
   return isHex ? Buffer.from(message, 'hex').toString('utf8') : message;
 }
 
-/** Codes: Broadcast and RPC errors, developers.tron.network. */
-export async function broadcast(ask: Ask, raw: string): Promise<TronBroadcastAnswer> {
+/** There is no `conflict`, for there is no nonce. `known` proves nothing: nodes remember the id of what they have
+ *  refused, and answer the repeat with DUP_TRANSACTION_ERROR. Codes: Broadcast and RPC errors,
+ *  developers.tron.network. */
+export async function broadcast(ask: Ask, raw: string): Promise<BroadcastAnswer> {
   const { txId } = readTransaction(raw);
   const said = await ask('/wallet/broadcasthex', { transaction: raw }, (answer) => {
     const given = fields(answer, 'The answer');

@@ -1,9 +1,11 @@
+import type { ChainNode, ExpiringNode } from '../../domain/chains/chain';
 import { jsonRpc } from '../json-rpc';
 import type { NodeLogin } from '../node-http';
 import { readAccount, readNodeState, readReserves, type NodeState, type Reserves, type XrplAccount } from './accounts';
 import { asking } from './answers';
+import { expiringNode } from './expiring';
 import { readHead, readLedger, type XrplLedger } from './ledgers';
-import { readFees, submit, type SubmitAnswer, type XrplFees } from './sending';
+import { broadcast, readFees, submit, type SubmitAnswer, type XrplFees } from './sending';
 import { lookUp, readSender, verify, type Window, type XrplSighting } from './sightings';
 import type { XrplTransfer } from './transfers';
 
@@ -18,9 +20,11 @@ export type XrplNode = Readonly<{
   reserves(): Promise<Reserves>;
   fees(): Promise<XrplFees>;
   submit(raw: string): Promise<SubmitAnswer>;
+  broadcast: ChainNode['broadcast'];
   lookUp(txId: string, window: Window): Promise<XrplSighting>;
   verify(transfer: Pick<XrplTransfer, 'txId' | 'index' | 'to' | 'tag'>, ledgerHash: string): Promise<bigint | null>;
   sender(txId: string): Promise<Readonly<{ address: string; tag: string | null }>>;
+  expiring: ExpiringNode;
 }>;
 
 export function xrplNode({ url, user, password }: NodeLogin, patienceMs?: number): XrplNode {
@@ -33,8 +37,10 @@ export function xrplNode({ url, user, password }: NodeLogin, patienceMs?: number
     reserves: () => readReserves(ask),
     fees: () => readFees(ask),
     submit: (raw) => submit(ask, raw),
+    broadcast: (raw) => broadcast(ask, raw),
     lookUp: (txId, window) => lookUp(ask, txId, window),
     verify: (transfer, ledgerHash) => verify(ask, transfer, ledgerHash),
     sender: (txId) => readSender(ask, txId),
+    expiring: expiringNode(ask),
   };
 }

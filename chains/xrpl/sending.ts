@@ -1,3 +1,4 @@
+import type { BroadcastAnswer } from '../../domain/chains/chain';
 import { readerOf, bodyOf, type Ask } from './answers';
 import { txIdOf } from './signing';
 
@@ -68,4 +69,14 @@ export async function submit(ask: Ask, raw: string): Promise<SubmitAnswer> {
     reason: read.text(body, 'engine_result_message'),
     isKept: read.yes(body, 'accepted') || read.yes(body, 'kept') || read.yes(body, 'queued'),
   };
+}
+
+/** The same answer in the words of the other families. `early` is a refusal: an earlier sequence is missing. */
+export async function broadcast(ask: Ask, raw: string): Promise<BroadcastAnswer> {
+  const said = await submit(ask, raw);
+  const reason = `${said.result}: ${said.reason}`;
+  if (said.outcome === 'refused') return { outcome: said.outcome, why: said.why, reason };
+  if (said.outcome === 'early') return { outcome: 'refused', why: 'other', reason };
+  if (said.outcome === 'conflict' || said.outcome === 'expired') return { outcome: said.outcome, reason };
+  return { outcome: said.outcome };
 }

@@ -20,7 +20,7 @@ export const readIntents = (db: Queryable): Promise<Reading[]> =>
      UNION ALL SELECT 'payments_fee_budget_used_ratio', jsonb_build_object('network', i.network),
             max(coalesce(a.fee_units, a.max_fee_units) / i.fee_budget)::float8
        FROM intent i JOIN attempt a ON a.intent_id = i.id
-      WHERE i.${open} AND a.status <> 'replaced' AND i.fee_budget > 0 GROUP BY i.network`,
+      WHERE i.${open} AND a.status NOT IN ('replaced', 'expired') AND i.fee_budget > 0 GROUP BY i.network`,
   );
 
 /** How long the oldest transaction without a block waits: of ours, and of payers where a network shows its pool. */

@@ -77,7 +77,8 @@ export const tableGrants: TableGrants = {
   applied_function: { payments: 'SELECT' },
   attempt: {
     'api, payments, audit, operator': 'SELECT',
-    chain: 'SELECT, UPDATE (block_hash, fee_units, final_at, height, missing_at_height, sent_at, status, success)',
+    chain: `
+      SELECT, UPDATE (absence, block_hash, fee_units, final_at, height, missing_at_height, sent_at, status, success)`,
     signer: 'SELECT, INSERT',
   },
   attempt_account: { 'api, payments, chain, audit, operator': 'SELECT', signer: 'SELECT, INSERT' },

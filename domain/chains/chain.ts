@@ -1,3 +1,4 @@
+import type { BlockRef, Fate, ValidityWindow } from '../txmanager/expiry';
 import type { Currency, NetworkId } from './assets';
 import type { NodeSync } from './freshness';
 
@@ -76,12 +77,13 @@ export type Sighting =
 /** What a node said to a broadcast. `known`: it had it; some nodes take it again, `accepted`. `conflict`: nonce too
  *  low, a replacement that pays too little, missing or spent inputs; look up every attempt of ours before any further
  *  step. `refused`: the node does not take it now, for its fee, for want of funds, or for a reason of its own (`other`:
- *  a full pool, an error inside), which says nothing of nonce or inputs. Throws only where the outcome is unknown
- *  (time-out, 5xx, cut connection). */
+ *  a full pool, an error inside), which says nothing of nonce or inputs. `expired`: where transactions expire, the
+ *  node takes it no more, which proves nothing of what blocks have. Throws only where the outcome is unknown (time-out,
+ *  5xx, cut connection). */
 export type BroadcastAnswer =
   | { outcome: 'accepted' }
   | { outcome: 'known' }
-  | { outcome: 'conflict'; reason: string }
+  | { outcome: 'conflict' | 'expired'; reason: string }
   | { outcome: 'refused'; why: 'fee' | 'funds' | 'other'; reason: string };
 
 /** Native cost of a unit of space or work: satoshi per vbyte (may have decimals) or wei per gas, as decimal strings. */
@@ -177,6 +179,15 @@ export type PoolLook = Readonly<{
   transfers: readonly Transfer[];
 }>;
 
+/** What a node tells beside, of a chain whose transactions expire. */
+export type ExpiringNode = Readonly<{
+  /** The newest final block: what is signed next is signed on it, and by its time a life is over. */
+  finalBlock(): Promise<BlockRef>;
+  /** What became of a signed transaction. `signedOn`: hash of the block at `window.from`. Whether `absent` proves it
+   *  void is for `faultOfProof` to say. */
+  fateOf(signed: Readonly<{ txId: string; window: ValidityWindow; signedOn: string }>): Promise<Fate>;
+}>;
+
 /** The half that talks to a node. Every method throws NODE_UNREACHABLE (retried) where the node does not answer. */
 export interface ChainNode {
   /** The best block; `time`: Unix seconds that it states. */
@@ -224,6 +235,8 @@ export interface ChainNode {
   /** The gas that a transfer takes now, whatever it costs; UTXO networks answer null. */
   estimateGas(transfer: AskedTransfer): Promise<GasAnswer | null>;
   broadcast(raw: string): Promise<BroadcastAnswer>;
+  /** Absent: what is signed for the chain never expires. */
+  readonly expiring?: ExpiringNode;
 }
 
 export type ChainAdapter = ChainCodec & ChainNode;

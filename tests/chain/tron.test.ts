@@ -1,6 +1,8 @@
 import { encodeFunctionData, parseAbi } from 'viem';
 import { evmAddress, fromEvm, hexOf } from '../../chains/tron/address';
 import { tronAdapter } from '../../chains/tron/node';
+import { heightIn } from '../../chains/tron/plan';
+import { faultOfProof } from '../../domain/txmanager/expiry';
 import { usdt } from './tron-vectors';
 import { brokenToken, chainOf, fakeToken, forwarder, seed, TronWorld } from './tron-world';
 
@@ -307,6 +309,46 @@ describe('a transaction that expires', () => {
     expect(await world.adapter.broadcast(signed.raw)).toMatchObject({ outcome: 'refused', why: 'other' });
     await world.mine(18);
     expect(await fate(signed)).toMatchObject({ state: 'void', height });
+  });
+
+  it('has a proof that covers its life, as the transaction manager wants it', async () => {
+    const [payer, to] = [await funded(), world.addressAt(await funded())];
+    const { expiring } = world.adapter;
+    const windowOf = ({ reference, expiresAt }: Awaited<ReturnType<TronWorld['sign']>>) => ({
+      from: heightIn(reference),
+      last: { time: expiresAt },
+    });
+    const fateOf = async (signed: Awaited<ReturnType<TronWorld['sign']>>) =>
+      expiring.fateOf({ txId: signed.txId, window: windowOf(signed), signedOn: signed.reference });
+    const absent = async (signed: Awaited<ReturnType<TronWorld['sign']>>): Promise<string | null> => {
+      const told = await fateOf(signed);
+      if (told.state !== 'absent') throw new Error(`${signed.txId} is ${told.state}`);
+      return faultOfProof({ txId: signed.txId, window: windowOf(signed) }, told.proof);
+    };
+    const lost = await world.sign(payer, { currency: 'TRX', to, units: 3n });
+    expect(lost.reference).toBe((await expiring.finalBlock()).hash);
+    const paid = await world.paid(payer, { currency: 'TRX', to, units: 4n });
+    const { height, hash } = await world.newestBlock();
+    expect(await fateOf(paid)).toMatchObject({ state: 'open' });
+    await world.mine(40);
+    const { feeUnits } = (await world.adapter.lookUp(paid.txId)) as { feeUnits: bigint };
+    const mined = { state: 'mined', isFinal: true, success: true, feeUnits, height, blockHash: hash };
+    expect(await fateOf(paid)).toEqual(mined);
+    expect(await absent(lost)).toBeNull();
+    await expect(
+      expiring.fateOf({ txId: lost.txId, window: { ...windowOf(lost), from: 1 }, signedOn: lost.reference }),
+    ).rejects.toThrow(RangeError);
+    // Signed on a block that a reorganisation took: void by the chain, and no proof to sign anew by.
+    const ahead = await world.sign(payer, {
+      currency: 'TRX',
+      to,
+      units: 5n,
+      reference: (await world.newestBlock()).hash,
+    });
+    await world.order('reorganise', { depth: 1 });
+    await world.mine(60);
+    expect(await fate(ahead)).toMatchObject({ state: 'void' });
+    expect(await absent(ahead)).toMatch(/blocks after \d+ can have the transaction/);
   });
 
   it('says nothing where the node lags, stands still, or contradicts itself', async () => {

@@ -20,7 +20,7 @@ async function scannedHeight({ db, adapter }: Sender): Promise<number> {
   return row?.height ?? 0;
 }
 
-async function freeze({ db }: Sender, intent: IntentRow, reason: string): Promise<void> {
+export async function freeze({ db }: Sender, intent: IntentRow, reason: string): Promise<void> {
   await db.transaction(async (tx) => {
     await tx.query(
       `INSERT INTO wallet_sequence (network, address, frozen_reason, frozen_at) VALUES ($1, $2, $3, now())

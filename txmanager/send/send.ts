@@ -6,6 +6,7 @@ import { isOfMany, isTopUp, topUpKinds } from '../../domain/txmanager/kinds';
 import { kindOf } from '../kinds';
 import { lockObligation } from '../kinds/obligations';
 import { resolveConflict } from './conflict';
+import { lookAtExpiring } from './expiring';
 import { blockMsOf, type Sender } from './sender';
 import { transactionIds } from './sent-line';
 import { hasMovedOn, openBefore, patienceMs } from './stuck';
@@ -39,6 +40,8 @@ export async function sendIntent(sender: Sender, intentId: string): Promise<Sent
     ...(reason ? { reason } : {}),
   });
   const stuck = async (attempt: AttemptRow, reason?: string): Promise<Sent> => {
+    // What expires is not signed again for a better price: it is sent until its end.
+    if (attempt.valid_from_height !== null) return answer('waiting', reason);
     const earlier = (await openBefore(sender, [attempt])).get(attempt.id);
     if (earlier === undefined) return answer('stuck', reason);
     return answer('waiting', `nonce ${earlier} of its wallet is in no block yet`);
@@ -51,6 +54,8 @@ export async function sendIntent(sender: Sender, intentId: string): Promise<Sent
   if (!newest) return answer('waiting', 'nothing is signed yet');
   if (attempts.some((attempt) => attempt.status === 'mined'))
     return answer('waiting', 'it is in a block, not deep yet');
+  const look = newest.valid_from_height === null ? null : await lookAtExpiring(sender, intent, attempts);
+  if (look && look.state !== 'send') return answer(look.state, look.reason);
   if (intent.replaced_at !== null && !newest.is_replacement) return stuck(newest, 'it is to be replaced');
   if (isToken(intent.currency) && (await awaitsGas(sender, intent))) return answer('dropped', 'its gas comes first');
   // A gas top-up goes to an address of ours, and the gas wallet's next ones wait for its nonce.
@@ -67,6 +72,8 @@ export async function sendIntent(sender: Sender, intentId: string): Promise<Sent
   await failPoint(`${intent.kind}.afterStore`);
   const said = await adapter.broadcast(newest.raw);
   await failPoint(`${intent.kind}.afterSend`);
+  // Nothing that a node says of bytes that expire ends them.
+  if (look && 'reason' in said && said.outcome !== 'refused') return answer('waiting', said.reason);
   if (said.outcome === 'conflict')
     return answer(await resolveConflict(sender, intent, newest, said.reason), said.reason);
   if (said.outcome === 'refused' && said.why === 'fee') return stuck(newest, said.reason);
@@ -76,7 +83,7 @@ export async function sendIntent(sender: Sender, intentId: string): Promise<Sent
   }
   await noteTaken(sender, intent, newest);
   const sentAt = newest.sent_at?.getTime() ?? Date.now();
-  const isStuck = Date.now() - sentAt > patienceMs(sender) && (await hasMovedOn(sender, newest));
+  const isStuck = !look && Date.now() - sentAt > patienceMs(sender) && (await hasMovedOn(sender, newest));
   return isStuck ? stuck(newest) : answer('waiting', 'it is in no block yet');
 }
 
