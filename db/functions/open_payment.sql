@@ -35,15 +35,19 @@ CREATE OR REPLACE FUNCTION open_payment(
             FROM live_key k WHERE k.network = p_address->>'network' AND k.role = 'deposit'
              AND k.branch = coalesce((p_address->>'branch')::integer, 0) ON CONFLICT DO NOTHING;
       END IF;
-      INSERT INTO address (network, address, tag, role, branch, key_index, currency, merchant_id, payment_id)
-        SELECT k.network, p_address->>'address', coalesce(p_address->>'tag', ''), k.role, k.branch,
-               (p_address->>'keyIndex')::integer, v_payment.currency, v_payment.merchant_id, v_payment.id
-          FROM live_key k WHERE k.network = p_address->>'network' AND k.role = 'deposit'
+      -- Beside it, the rows of watch_elsewhere: the same account on other networks.
+      INSERT INTO address (network, address, tag, role, branch, key_index, currency, merchant_id, payment_id,
+                           is_elsewhere)
+        SELECT o.network, p_address->>'address', coalesce(p_address->>'tag', ''), k.role, k.branch,
+               (p_address->>'keyIndex')::integer, v_payment.currency, v_payment.merchant_id, v_payment.id,
+               o.network <> k.network
+          FROM live_key k JOIN extended_key o ON o.sequence_of = k.sequence_of AND o.role = k.role
+           AND (o.network = k.network OR coalesce(p_address->>'tag', '') = '')
+         WHERE k.network = p_address->>'network' AND k.role = 'deposit'
            AND k.branch = coalesce((p_address->>'branch')::integer, 0);
       IF NOT FOUND THEN
         RAISE EXCEPTION 'the keys of % have changed', p_address->>'network' USING ERRCODE = 'CP007';
       END IF;
-      PERFORM watch_elsewhere(p_address->>'network', p_address->>'address', coalesce(p_address->>'tag', ''));
     END IF;
     PERFORM emit_event_3(v_payment.merchant_id, p_event_id, 'payment.created', v_payment.id, 1, p_event_data, '{}',
       p_delivery_id, CASE WHEN p_delivery_id IS NULL THEN NULL ELSE v_payment.ipn_callback_url END, 1,

@@ -1,6 +1,6 @@
 -- Watches an address of a payment on every other network where it is the same account: a payer who takes the wrong
 -- network has paid this payment in another coin. Networks that are off are looked at once they are on. Called by
--- open_payment and `newReceiver`.
+-- `newReceiver`; open_payment writes the same rows itself.
 CREATE OR REPLACE FUNCTION watch_elsewhere(p_network text, p_address text, p_tag text) RETURNS void LANGUAGE sql
   SECURITY DEFINER SET search_path = public, pg_temp AS $$
   INSERT INTO address (network, address, role, branch, key_index, currency, merchant_id, payment_id, is_elsewhere)
