@@ -8,6 +8,7 @@ import {
   postponeRequest,
   type ClaimedRequest,
 } from '../db/temporal/temporal-requests';
+import { prepared } from '../db/query';
 import { inSpan } from '../domain/tracing';
 import { startOptions, type WorkflowType } from '../workflows/start-options';
 
@@ -87,8 +88,9 @@ export class Dispatcher {
   }
 
   private async dispatch(): Promise<number> {
-    const first = await claimRequests(this.db, batch, holdSeconds, false);
-    const requests = first.length ? first : await claimRequests(this.db, batchBehind, holdSeconds, true);
+    const claims = prepared(this.db, 'claim-requests');
+    const first = await claimRequests(claims, batch, holdSeconds, false);
+    const requests = first.length ? first : await claimRequests(claims, batchBehind, holdSeconds, true);
     const acknowledged: string[] = [];
     let next = 0;
     const lane = async (): Promise<void> => {
@@ -107,7 +109,7 @@ export class Dispatcher {
       }
     };
     await Promise.all(Array.from({ length: Math.min(width, requests.length) }, lane));
-    if (acknowledged.length) await completeRequests(this.db, acknowledged);
+    if (acknowledged.length) await completeRequests(prepared(this.db, 'complete-requests'), acknowledged);
     return requests.length;
   }
 

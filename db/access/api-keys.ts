@@ -1,3 +1,4 @@
+import type { DataSource } from 'typeorm';
 import type { Merchant, Scope } from '../../domain/access/access';
 import { DomainError } from '../../domain/errors';
 import { newId } from '../../domain/ids';
@@ -6,7 +7,7 @@ import { add, compare } from '../../domain/money';
 import { merchantColumns, merchantOf, type MerchantRow } from './merchants';
 import { modeOf } from '../instance';
 import type { Queryable } from '../pricing/pricing';
-import { changedRows } from '../query';
+import { changedRows, prepared } from '../query';
 import { pageOfRecords, type Page } from '../records';
 import { keyMark, randomBase62, tokenHash, tokenHashes } from '../sealing';
 import type { RowOf } from '../entity';
@@ -142,9 +143,9 @@ type HolderRow = MerchantRow & {
 };
 
 /** Who holds `apiKey`; null where it is unknown, expired or revoked, by the database's clock. */
-export async function findKeyHolder(db: Queryable, secretsKey: string, apiKey: string): Promise<KeyHolder | null> {
+export async function findKeyHolder(db: DataSource, secretsKey: string, apiKey: string): Promise<KeyHolder | null> {
   const hashes = tokenHashes(secretsKey, apiKey);
-  const [row] = await db.query<HolderRow[]>(
+  const [row] = await prepared(db, 'key-holder').query<HolderRow[]>(
     `SELECT k.id AS key_id, k.hashed_by, k.daily_usd::text AS daily_usd, k.created_by AS made_by, k.scopes,
             k.allowed_ips,
             ${merchantColumns}

@@ -1,6 +1,6 @@
 import type { EntityManager } from 'typeorm';
 import { traceparentNow } from '../../domain/tracing';
-import { changedRows } from '../query';
+import type { Queryable } from '../query';
 import type { RowOf } from '../entity';
 import type { temporalRequestEntity } from './entities';
 
@@ -46,27 +46,26 @@ export type ClaimedRequest = Pick<
 
 /** Takes the oldest requests that nobody holds: those that wait behind all others with `isBehind`, or the others. Two
  *  dispatchers never take the same one. */
-export async function claimRequests(
-  db: Pick<EntityManager, 'query'>,
+export const claimRequests = (
+  db: Queryable,
   limit: number,
   holdSeconds: number,
   isBehind: boolean,
-): Promise<ClaimedRequest[]> {
-  const rows = await changedRows<ClaimedRequest>(
-    db,
-    `UPDATE temporal_request SET claimed_until = now() + make_interval(secs => $2), tries = tries + 1
-      WHERE id IN (
-        SELECT id FROM temporal_request WHERE is_behind = $3 AND (claimed_until IS NULL OR claimed_until < now())
-          ORDER BY id LIMIT $1 FOR UPDATE SKIP LOCKED)
-      RETURNING id, kind, workflow, workflow_id, args, signal, attributes, tries, traceparent,
-                ceil(extract(epoch FROM start_at - now()) * 1000)::float8 AS start_delay_ms`,
+): Promise<ClaimedRequest[]> =>
+  db.query<ClaimedRequest[]>(
+    `WITH claimed AS (
+       UPDATE temporal_request SET claimed_until = now() + make_interval(secs => $2), tries = tries + 1
+        WHERE id IN (
+          SELECT id FROM temporal_request WHERE is_behind = $3 AND (claimed_until IS NULL OR claimed_until < now())
+            ORDER BY id LIMIT $1 FOR UPDATE SKIP LOCKED)
+        RETURNING id, kind, workflow, workflow_id, args, signal, attributes, tries, traceparent,
+                  ceil(extract(epoch FROM start_at - now()) * 1000)::float8 AS start_delay_ms)
+     SELECT * FROM claimed`,
     [limit, holdSeconds, isBehind],
   );
-  return rows;
-}
 
 /** Temporal has acknowledged them. */
-export const completeRequests = (db: Pick<EntityManager, 'query'>, ids: readonly string[]): Promise<unknown> =>
+export const completeRequests = (db: Queryable, ids: readonly string[]): Promise<unknown> =>
   db.query('DELETE FROM temporal_request WHERE id = ANY($1::bigint[])', [ids]);
 
 /** Temporal has not: they are due again after a pause that grows with their tries, a minute at the most. */
