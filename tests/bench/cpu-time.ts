@@ -26,7 +26,8 @@ function ticksOf(pid: number): { own: number; ended: number } {
   return { own: own! + system!, ended: ended! + endedSystem! };
 }
 
-function millisecondsOf(pid: number): number {
+/** Milliseconds of CPU of a process with its children. */
+export function millisecondsOf(pid: number): number {
   const { own, ended } = ticksOf(pid);
   let ticks = own + ended;
   for (const child of descendantsOf(pid))

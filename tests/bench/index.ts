@@ -1,6 +1,5 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { createApp } from '../../api/http/app';
 import { startApi } from '../../api/main';
@@ -11,14 +10,16 @@ import { Visitor } from '../../sandbox/visitor';
 import { World, type Shop } from '../world';
 import { bareInsert, bareStart, createIndexes } from './bare';
 import { conversions } from './conversions';
+import { copiesOfTheApi } from './copies';
 import { cpuPerAct } from './cpu';
 import { dashboardScripts, pageQueries } from './dashboard';
 import { firstAttempts } from './first-attempts';
 import { strandedCoins } from './gas';
 import { listTimes } from './lists';
 import { payouts } from './payouts';
-import { clients, createSeconds, dispatched, lines, median, percentile, rate, report, rounds } from './measure';
+import { clients, createSeconds, dispatched, lines, median, rate, report, rounds } from './measure';
 import { mempool } from './mempool';
+import { manyOpen } from './open';
 import { gasPerDeposit } from './sweeps';
 import { deliveries } from './webhooks';
 
@@ -61,73 +62,6 @@ async function creates(world: World, shop: Shop, pool: pg.Pool): Promise<void> {
     holds: perSecond / median(starts) >= 2,
     detail: detail(median(starts)),
   });
-}
-
-/** Makes a merchant's made-up open payments, each with an address that is watched, so many and no more; they are too
- *  young to be missed by the reconciler. */
-async function holdOpen(pool: pg.Pool, shop: Shop, count: number): Promise<void> {
-  await pool.query('SET statement_timeout = 0');
-  const known = `SELECT lpad(to_hex(n), 24, '0') AS id, n FROM generate_series(1, 100000) n`;
-  await pool.query(`DELETE FROM address WHERE payment_id IN (SELECT id FROM (${known}) k WHERE n > $1)`, [count]);
-  await pool.query(`DELETE FROM payment WHERE id IN (SELECT id FROM (${known}) k WHERE n > $1)`, [count]);
-  await pool.query(
-    `WITH made AS (
-       INSERT INTO payment (id, merchant_id, slug, status, source, fiat_amount, fiat_currency, fee_bearer, fee_bps,
-         tolerance_pct, underpaid_policy, currency, network, amount,
-         exchange_rate, deposit_address, expires_at, expires_in, created_at)
-       SELECT id, $1, 'bench' || n, 'WAITING', 'api', 25, 'USD', 'merchant', 40, 1, 'hold', 'ETH', 'ethereum',
-         0.0078125, 3200,
-         '0x' || md5(n::text) || substr(md5((n + 1)::text), 1, 8), now() + interval '2 days', 172800,
-           now() + interval '1 hour' FROM (${known}) k WHERE n <= $2
-         ON CONFLICT (id) DO NOTHING RETURNING id, deposit_address, substr(slug, 6)::int AS n)
-     INSERT INTO address (network, address, role, key_index, currency, merchant_id, payment_id)
-       SELECT 'ethereum', deposit_address, 'deposit', 1000000 + n, 'ETH', $1, id FROM made`,
-    [shop.id, count],
-  );
-  await pool.query(
-    `UPDATE merchant_counter SET open_payments = (SELECT count(*) FROM payment WHERE merchant_id = $1
-       AND status = 'WAITING') WHERE merchant_id = $1`,
-    [shop.id],
-  );
-  // What PostgreSQL would do of itself in a while is not to be part of what is measured next.
-  for (const table of ['payment', 'address']) await pool.query(`VACUUM (ANALYZE) ${table}`);
-  await pool.query('CHECKPOINT');
-}
-
-async function createTimes(world: World, shop: Shop): Promise<number> {
-  const all: number[] = [];
-  for (let n = 0; n < 200; n += 1) {
-    const start = performance.now();
-    await create(world, shop)();
-    all.push(performance.now() - start);
-  }
-  return percentile(all, 0.5);
-}
-
-/** Payments that nothing is measured of, for what was created before is still being taken up; and those that are. */
-const warmUps = 4;
-const detections = 9;
-
-/** From the block that holds a payment to CONFIRMING, ms. */
-async function detection(world: World, shop: Shop): Promise<number> {
-  const times: number[] = [];
-  await dispatched(world); // what was created before is no part of it
-  for (let n = 0; n < warmUps + detections; n += 1) {
-    const invoice = await world.invoice(shop, { amount: 25, currency: 'ETH' });
-    await world.payer.pay('ETH', invoice.address, String(invoice.amount));
-    const start = performance.now();
-    await world.payer.mine('ETH', 1);
-    for (;;) {
-      const [row] = (await world.db.query('SELECT status FROM payment WHERE id = $1', [invoice.id])) as Array<{
-        status: string;
-      }>;
-      if (row?.status !== 'WAITING') break;
-      await sleep(5);
-    }
-    times.push(performance.now() - start);
-    await sleep(1000); // the sweeps of those before are no part of it
-  }
-  return median(times.slice(warmUps));
 }
 
 async function ledger(pool: pg.Pool): Promise<void> {
@@ -274,7 +208,8 @@ const alone: Readonly<Record<string, () => Promise<void>>> = {
   conversions: () => onService(withShop(conversions)),
   create: cpuPerAct,
   creates: () => onService(withShop(creates)),
-  open: () => onService(withShop(manyOpen)),
+  copies: copiesOfTheApi,
+  open: manyOpen,
   webhooks: () =>
     onService(async (world) => {
       await firstAttempts(world);
@@ -296,7 +231,11 @@ async function main(wanted: readonly string[]): Promise<number> {
     if (!Object.hasOwn(alone, name)) throw new Error(`No bench '${name}': ${Object.keys(alone).join(', ')}, or none`);
   const measured = wanted.length ? wanted : ['sweeps', 'payouts', 'create'];
   for (const name of measured) await alone[name]!();
-  if (!wanted.length) await together();
+  if (!wanted.length) {
+    await together();
+    await copiesOfTheApi();
+    await manyOpen();
+  }
   return lines.every((line) => line.holds !== false) ? 0 : 1;
 }
 
@@ -327,46 +266,10 @@ const together = (): Promise<void> =>
       await conversions(world, shop, pool);
       await firstAttempts(world);
       await deliveries(world);
-      await manyOpen(world, shop, pool);
       await listTimes(world);
       await mempool(world);
     }),
   );
-
-/** What 100,000 open payments of another merchant, with their addresses, cost. Few and many take turns, for machines
- *  are not equally fast all the time. */
-async function manyOpen(world: World, shop: Shop, pool: pg.Pool): Promise<void> {
-  const other = await world.shop();
-  const emptyP50 = await createTimes(world, other);
-  let fullP50 = 0;
-  const few: number[] = [];
-  const many: number[] = [];
-  for (let round = 0; round < rounds; round += 1) {
-    await holdOpen(pool, other, 1000);
-    few.push(await detection(world, shop));
-    await holdOpen(pool, other, 100_000);
-    fullP50 ||= await createTimes(world, other);
-    many.push(await detection(world, shop));
-  }
-  report({
-    name: 'create p50 with 100,000 open ÷ with none',
-    value: fullP50 / emptyP50,
-    unit: '×',
-    limit: '≤ 1.3',
-    holds: fullP50 / emptyP50 <= 1.3,
-    detail: `${fullP50.toFixed(1)} ms against ${emptyP50.toFixed(1)} ms`,
-  });
-  const ratio = median(many.map((ms, round) => ms / few[round]!));
-  const listed = (times: readonly number[]): string => times.map((ms) => ms.toFixed(0)).join(', ');
-  report({
-    name: 'block to CONFIRMING with 100,000 addresses ÷ with 1,000',
-    value: ratio,
-    unit: '×',
-    limit: '≤ 1.3',
-    holds: ratio <= 1.3,
-    detail: `${listed(many)} ms against ${listed(few)} ms in turns, the median of ${detections} each`,
-  });
-}
 
 main(process.argv.slice(2)).then(
   (code) => process.exit(code),
