@@ -1,5 +1,6 @@
 import 'reflect-metadata';
 import { DataSource } from 'typeorm';
+import { connectionTo } from './connection';
 import { migrations } from './migrations';
 
 /** How long a connection that nobody uses stays open. Until a new one has its catalogue and its plans, PostgreSQL takes
@@ -29,6 +30,7 @@ export const createDataSource = (
       options.onLost ?? ((error: Error) => console.error(`PostgreSQL connection lost: ${error.message}`)),
     applicationName: options.name ?? 'crypto-payments',
     extra: {
+      ...ownConnection(url),
       max: options.pool ?? 10,
       connectionTimeoutMillis: options.connectTimeoutMs ?? 2000,
       idleTimeoutMillis: options.keepsIdle ? 0 : idleMs,
@@ -38,3 +40,9 @@ export const createDataSource = (
       keepAlive: true,
     },
   });
+
+/** TypeORM takes an address apart by itself, with one password; what is said here goes over that. */
+const ownConnection = (url: string): object => {
+  const config = connectionTo(url);
+  return config.connectionString === undefined ? { connectionString: undefined, ...config } : {};
+};

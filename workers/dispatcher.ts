@@ -8,6 +8,7 @@ import {
   postponeRequest,
   type ClaimedRequest,
 } from '../db/temporal/temporal-requests';
+import { connectionTo } from '../db/connection';
 import { prepared } from '../db/query';
 import { inSpan } from '../domain/tracing';
 import { startOptions, type WorkflowType } from '../workflows/start-options';
@@ -71,7 +72,7 @@ export class Dispatcher {
   private async listen(): Promise<void> {
     if (this.listener) return;
     const listener = new pg.Client({
-      connectionString: this.databaseUrl,
+      ...connectionTo(this.databaseUrl),
       application_name: 'dispatcher',
       keepAlive: true,
     });

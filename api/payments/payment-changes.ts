@@ -1,6 +1,7 @@
 import { Client } from 'pg';
 import type { Logger } from 'pino';
 import type { DataSource } from 'typeorm';
+import { connectionTo } from '../../db/connection';
 import { merchantsOf, readInvoicesById, type InvoiceRead } from '../../db/payments/payment-queries';
 
 type Listener = (invoice: InvoiceRead) => void;
@@ -66,7 +67,7 @@ export class PaymentChanges {
 
   private listen(): void {
     const client = new Client({
-      connectionString: this.url,
+      ...connectionTo(this.url),
       application_name: 'api-changes',
       connectionTimeoutMillis: 2000,
       keepAlive: true,

@@ -23,10 +23,11 @@ export function urlOf(url: string, role: DatabaseRole, password: string): string
 /** The environment variable of the migration step that holds the password of a role. */
 export const passwordVariable = (role: DatabaseRole | 'migrate'): string => `DATABASE_PASSWORD_${role.toUpperCase()}`;
 
+/** Of a variable that holds several passwords with commas between, the first is set: see db/connection.ts. */
 export const passwordsOf = (env: Readonly<Record<string, string | undefined>>): Passwords =>
   Object.fromEntries(
     (['migrate', ...roles] as const).flatMap((role) => {
-      const password = env[passwordVariable(role)];
+      const password = env[passwordVariable(role)]?.split(',')[0];
       return password ? [[role, password]] : [];
     }),
   );

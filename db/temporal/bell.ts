@@ -1,4 +1,5 @@
 import { Client } from 'pg';
+import { connectionTo } from '../connection';
 
 /** Hears one channel of PostgreSQL's notifications. A lost connection is made again at the next wait, which counts as
  *  rung: nobody knows what was missed. */
@@ -38,7 +39,7 @@ export class Bell {
   private async listen(): Promise<void> {
     if (this.client) return;
     const client = new Client({
-      connectionString: this.url,
+      ...connectionTo(this.url),
       application_name: this.channel,
       connectionTimeoutMillis: 2000,
       keepAlive: true,
