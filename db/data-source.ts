@@ -4,8 +4,9 @@ import { connectionTo } from './connection';
 import { migrations } from './migrations';
 
 /** How long a connection that nobody uses stays open. Until a new one has its catalogue and its plans, PostgreSQL takes
- *  30 ms of CPU more for it: too much for each pause between requests. */
-const idleMs = 600_000;
+ *  30 ms of CPU more for it: too much for each pause between requests. Shorter than what firewalls and load balancers
+ *  forget an idle connection after, some four minutes: they would leave one that answers nothing. */
+const idleMs = 120_000;
 
 /** A connection pool with the limits of Invariants 6: no statement over 10 s, no lock wait over 3 s. An idle client
  *  that loses its server is reported to `onLost` and replaced, never thrown into the process. Call `initialize()`
