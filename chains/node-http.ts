@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { ConnectionOptions } from 'node:tls';
 import { Pool } from 'undici';
 import { DomainError } from '../domain/errors';
 
@@ -16,8 +17,12 @@ export const usualTries = 3;
 const pauseMs = 150;
 
 /** Credentials come from the URL or the login and go into a header. Connections are kept: `fetch` takes three times the
- *  processor for the same, and a node is asked all the time. */
-export function connectionTo({ url, user = '', password = '' }: NodeLogin): Readonly<{
+ *  processor for the same, and a node is asked all the time. `tls`: how a node with a certificate of its own
+ *  is known. */
+export function connectionTo(
+  { url, user = '', password = '' }: NodeLogin,
+  tls?: ConnectionOptions,
+): Readonly<{
   node: Pool;
   headers: Readonly<Record<string, string>>;
   target: URL;
@@ -29,7 +34,8 @@ export function connectionTo({ url, user = '', password = '' }: NodeLogin): Read
   target.password = '';
   const headers: Record<string, string> = { 'content-type': 'application/json' };
   if (name) headers.authorization = `Basic ${Buffer.from(`${name}:${secret}`).toString('base64')}`;
-  return { node: new Pool(target.origin, { connections, keepAliveTimeout: idleMs }), headers, target };
+  const node = new Pool(target.origin, { connections, keepAliveTimeout: idleMs, ...(tls ? { connect: tls } : {}) });
+  return { node, headers, target };
 }
 
 /** Calls until the node has answered, so many times at the most; what it has refused is refused. */
