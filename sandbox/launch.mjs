@@ -6,6 +6,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from './setup/build.mjs';
 import { runChecks } from './setup/check.mjs';
+import { lightningForTests } from './setup/lightning.mjs';
 import { newEnoughNode, nodesOfTheSdk } from './setup/node.mjs';
 import { packages } from './setup/packages.mjs';
 import { root } from './setup/places.mjs';
@@ -66,6 +67,7 @@ const commands = {
       TEST_SERVER_PATH: await testServer(node, installed),
       CHROME_PATH: await browser(),
       LITECOIND_PATH: await litecoind(),
+      LND_PATH: await lightningForTests(),
       PYTHON_PATH: await python(),
       PYTHONS: await pythonsOfTheSdk(),
       PHP_PATH: await php(),

@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import { logOf, onPath, root } from './places.mjs';
 import { step } from './say.mjs';
 
-/** Our Go module that names everything of Temporal with its checksums. What one build has compiled serves the next. */
-const module = join(root, 'sandbox', 'setup', 'temporal');
+/** Where our Go module of this name is: it names everything that its programs are built from, with checksums. */
+const placeOf = (module) => join(root, 'sandbox', 'setup', module);
 
-/** The version that the module has of `path`. */
-export function pinned(path) {
-  const line = readFileSync(join(module, 'go.mod'), 'utf8')
+/** The version that a module of ours has of `path`. */
+export function pinned(path, module = 'temporal') {
+  const line = readFileSync(join(placeOf(module), 'go.mod'), 'utf8')
     .split('\n')
     .find((one) => one.trim().startsWith(`${path} v`));
   return line.trim().split(' ')[1];
@@ -22,16 +22,16 @@ export function goMinor() {
   return match ? parseInt(match[1], 10) : 0;
 }
 
-/** Builds programs of the module into `folder`, each whole or not at all. `programs`: package by the name that its
- *  program gets. An interrupted build goes on with what is compiled already. */
-export async function goBuild(label, folder, programs) {
+/** Builds programs of a module of ours into `folder`, each whole or not at all. `programs`: package by the name that
+ *  its program gets. What one build has compiled serves the next, and an interrupted one goes on with it. */
+export async function goBuild(label, folder, programs, { module = 'temporal', tags = '' } = {}) {
   const draft = join(folder, 'draft');
   rmSync(draft, { recursive: true, force: true });
   mkdirSync(draft, { recursive: true });
-  const flags = ['-buildvcs=false', '-ldflags=-s -w', '-o', `${draft}/`];
+  const flags = ['-buildvcs=false', '-ldflags=-s -w', ...(tags ? ['-tags', tags] : []), '-o', `${draft}/`];
   await step(`Building ${label} with Go, once (minutes)`, 'go', ['build', ...flags, ...Object.values(programs)], {
     log: logOf(`go-${Object.keys(programs)[0]}`),
-    cwd: module,
+    cwd: placeOf(module),
     env: { ...process.env, GOFLAGS: '', GOWORK: 'off' },
     fetches: 'some 300 MB',
   });
