@@ -33,6 +33,7 @@ export const temporalSqlToolBinary = (): string => find('temporal-sql-tool', 'TE
 export const temporalUiBinary = (): string => find('temporal-ui-server', 'TEMPORAL_UI_SERVER_PATH');
 export const btcdBinary = (): string => find('btcd', 'BTCD_PATH');
 export const litecoindBinary = (): string => find('litecoind', 'LITECOIND_PATH');
+export const lndBinary = (): string => find('lnd', 'LND_PATH');
 
 export function anvilBinary(): string {
   const platform = process.platform === 'win32' ? 'win32' : process.platform;

@@ -5,7 +5,7 @@ import { lndInvoices, type AskedInvoice } from '../../chains/lightning/invoices'
 import { lndPayments } from '../../chains/lightning/payments';
 import { capacityOf, lndReadings } from '../../chains/lightning/readings';
 import { closed } from '../../sandbox/parts/listening';
-import { ownCertificate } from '../own-certificate';
+import { ownCertificate } from '../../sandbox/parts/own-certificate';
 import { bytes, ownKey, usual, written, type Field } from './lightning-writer';
 
 /** What the adapter makes of answers as lnd 0.20 writes them, and of answers that are not so. The node is played. */
