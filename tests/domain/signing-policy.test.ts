@@ -1,4 +1,5 @@
 /** @jest-environment node */
+import { signedBefore } from '../../db/recovery/lost';
 import { mayCost, maySign, movablePart, type SignFacts } from '../../txmanager/sign/policy';
 import { outputsOf } from '../../txmanager/kinds/payout-line';
 import type { InsideFacts, RowFacts } from '../../txmanager/obligation';
@@ -174,7 +175,7 @@ it.each<Case>([
   ['nobody has to approve it', payout, rowWith({ approval: null }), sign],
   ['nothing wants it', payout, { fault: 'nothing wants it' }, wrong('nothing wants it')],
   ['nothing wants it, signed before', payout, { fault: 'nothing wants it', isSigned: true }, wrong('nothing wants')],
-  ['signed before a recovery', payout, { isLost: true }, waits('before the recovery')],
+  ['signed before a recovery', payout, { isLost: true }, { state: 'dropped', reason: signedBefore }],
   ['signed before a recovery, another price', payout, { ...bump, isLost: true, obligation: underWay }, sign],
   ['not admitted', payout, { limitUse: 'none' }, wrong('Nobody has admitted')],
   ['limits not asked', payout, { limitUse: 'open' }, { state: 'ask', facts: 'limits' }],

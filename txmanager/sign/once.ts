@@ -46,7 +46,7 @@ async function signIn(signer: Signer, tx: EntityManager, intentId: string): Prom
   if (verdict.state === 'refused') throw refusal(verdict);
   if (verdict.state === 'waiting') {
     const { reason, cause } = verdict;
-    return facts.isLost ? wait(tx, planned, reason, cause) : refuse(tx, planned, reason, cause);
+    return refuse(tx, planned, reason, cause);
   }
   // At once: an address may be listed again before anybody looks.
   if (verdict.state === 'dropped' && verdict.unlisted) await obligation?.unlisted?.(verdict.unlisted);

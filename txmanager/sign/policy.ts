@@ -196,8 +196,10 @@ function notSigned({ round, isSigned }: SignFacts): SignVerdict | null {
   return round === 'first' && isSigned ? { state: 'stored' } : null;
 }
 
+/** It goes back to its owner, whose next look reassigns what was lost. Asked for again, it would wait for ever: whoever
+ *  planned it had looked before the recovery was known. */
 function notLost({ round, isLost }: SignFacts): SignVerdict | null {
-  return round === 'first' && isLost ? waiting(signedBefore, 'checked') : null;
+  return round === 'first' && isLost ? { state: 'dropped', reason: signedBefore } : null;
 }
 
 function notEnded({ round, intent }: SignFacts): SignVerdict | null {
