@@ -272,6 +272,7 @@ withNodes('lnd', () => {
         ...{ record, sighting: seen, height: isSynced ? height : null, isWanted, askedMsat: asked.amountMsat },
       });
       record = recordAfter(record, step);
+      if (step.do === 'wait') await sleep(100);
       if (step.do === 'settle') await invoices.settle(preimage);
       if (step.do === 'cancel') await invoices.cancel(hash);
     }
@@ -294,7 +295,10 @@ withNodes('lnd', () => {
     const [late, forgotten] = [await heldInvoice(), await heldInvoice()];
     await mine(invoiceBlocks - 15);
     const height = await chainHeight();
-    await until('our node has these blocks', async () => (await readings.info()).height === height);
+    await until('our node has these blocks', async () => {
+      const info = await readings.info();
+      return info.isSynced && info.height === height;
+    });
     expect(await followed(late.hash, late.preimage, true)).toMatchObject({ decision: 'return', bookedMsat: null });
     await eventually(() => their.payments.track(late.hash), 'failed');
     expect(await invoices.lookUp(forgotten.hash)).toMatchObject({ state: 'accepted' });
