@@ -3,8 +3,8 @@ import pg from 'pg';
 import { createApiKey, revokeApiKey } from '../../db/access/api-keys';
 import { rateClasses } from '../../domain/access/rate-limits';
 import { World, type Shop } from '../world';
-import { millisecondsOf } from './cpu-time';
-import { clients, dispatched, median, report, rounds } from './measure';
+import { cpuOf } from './cpu-time';
+import { dispatched, median, report, rounds, times } from './measure';
 
 /** `npm run bench -- copies`: creation by one, two and four processes of the API beside each other. What each creation
  *  costs them and PostgreSQL, what their statements wait for, and that limits and revocations hold for all of them. */
@@ -50,29 +50,17 @@ async function ask(url: string, method: string, path: string, key?: string, body
 }
 
 /** `count` payments, by the copies in turn. */
-async function create(urls: readonly string[], shop: Shop, count: number): Promise<void> {
-  let next = 0;
-  const lane = async (): Promise<void> => {
-    while (next < count) {
-      const url = urls[next++ % urls.length]!;
-      const status = await ask(url, 'POST', '/api/v1/payments', shop.secretKey, { amount: 25, currency: 'BTC' });
-      if (status !== 201) throw new Error(`create: ${status}`);
-    }
-  };
-  await Promise.all(Array.from({ length: clients }, lane));
-}
+const create = (urls: readonly string[], shop: Shop, count: number): Promise<unknown> =>
+  times(count, async (n) => {
+    const url = urls[n % urls.length]!;
+    const status = await ask(url, 'POST', '/api/v1/payments', shop.secretKey, { amount: 25, currency: 'BTC' });
+    if (status !== 201) throw new Error(`create: ${status}`);
+  });
 
 /** CPU time of all copies, also of those that are not asked, and of PostgreSQL; milliseconds. */
 function used(world: World): { api: number; postgres: number } {
-  const of = (name: string): number => {
-    const pid = world.stack.part(name).pid();
-    if (pid === undefined) throw new Error(`${name} runs elsewhere: its CPU time cannot be read`);
-    return millisecondsOf(pid);
-  };
-  return {
-    api: Array.from({ length: most }, (_, n) => of(`api-${n + 1}`)).reduce((sum, ms) => sum + ms, 0),
-    postgres: of('postgres'),
-  };
+  const copies = Array.from({ length: most }, (_, n) => cpuOf(world, `api-${n + 1}`));
+  return { api: copies.reduce((sum, ms) => sum + ms, 0), postgres: cpuOf(world, 'postgres') };
 }
 
 /** CPU time a second of a service that nobody asks. */
@@ -136,7 +124,7 @@ class Waits {
 
   constructor(private readonly world: World) {}
 
-  async during(width: number, act: () => Promise<void>): Promise<void> {
+  async during(width: number, act: () => Promise<unknown>): Promise<void> {
     const found = this.seen.get(width) ?? { looks: 0, byEvent: new Map<string, number>() };
     this.seen.set(width, found);
     const client = new pg.Client({ connectionString: this.world.stack.postgres.url });

@@ -27,7 +27,7 @@ function ticksOf(pid: number): { own: number; ended: number } {
 }
 
 /** Milliseconds of CPU of a process with its children. */
-export function millisecondsOf(pid: number): number {
+function millisecondsOf(pid: number): number {
   const { own, ended } = ticksOf(pid);
   let ticks = own + ended;
   for (const child of descendantsOf(pid))
@@ -39,14 +39,15 @@ export function millisecondsOf(pid: number): number {
   return (ticks / ticksPerSecond) * 1000;
 }
 
-function cpuTimes(world: World): CpuTimes {
-  const times = measured.map((name) => {
-    const pid = world.stack.part(parts[name]).pid();
-    if (pid === undefined) throw new Error(`${name} runs elsewhere: its CPU time cannot be read`);
-    return [name, millisecondsOf(pid)] as const;
-  });
-  return Object.fromEntries(times) as CpuTimes;
+/** Milliseconds of CPU of a part of the stack, by its name. */
+export function cpuOf(world: World, part: string): number {
+  const pid = world.stack.part(part).pid();
+  if (pid === undefined) throw new Error(`${part} runs elsewhere: its CPU time cannot be read`);
+  return millisecondsOf(pid);
 }
+
+const cpuTimes = (world: World): CpuTimes =>
+  Object.fromEntries(measured.map((name) => [name, cpuOf(world, parts[name])])) as CpuTimes;
 
 /** What was used from `before` on, less what the processes use a second without work. */
 const since = (before: CpuTimes, after: CpuTimes, seconds: number, idle?: CpuTimes): CpuTimes =>

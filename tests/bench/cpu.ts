@@ -1,11 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { inParallel } from '../../chains/json-rpc';
 import { World, type Shop } from '../world';
 import { bareInsert, bareStart, createIndexes } from './bare';
 import { ask, fundConversions } from './conversions';
 import { costOf, idleTimes, measured, type Cost, type CpuTimes, type Process } from './cpu-time';
-import { clients, dispatched, report } from './measure';
+import { clients, dispatched, report, times } from './measure';
 import { Payer } from './payouts';
 import { emit, serve } from './webhooks';
 
@@ -17,13 +16,6 @@ const lives = 12;
 const events = 100;
 const exchanges = 40;
 const payoutLines = 50;
-
-const times = (count: number, act: () => Promise<unknown>): Promise<unknown> =>
-  inParallel(
-    Array.from({ length: count }, (_, n) => n),
-    clients,
-    act,
-  );
 
 /** Throws where the answer is another. */
 async function must(world: World, shop: Shop, path: string, body: object): Promise<void> {

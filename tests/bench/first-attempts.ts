@@ -1,13 +1,11 @@
-import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { postOutside } from '../../activities/webhooks/outbound';
 import { newId } from '../../domain/ids';
 import { attemptsAtOnce } from '../../domain/webhooks/delivery';
-import { descendantsOf } from '../../sandbox/process-table';
 import type { Shop, World } from '../world';
+import { cpuOf } from './cpu-time';
 import { median, rate, report, rounds } from './measure';
 
 /** How many first attempts a second there are, how long an event waits for its own at 100 a second, and what one
@@ -18,23 +16,9 @@ const steadySeconds = 15;
 const steadyPerSecond = 100;
 const data = JSON.stringify({ text: 'as large as a payment '.repeat(60) });
 const processes = { payments: 'payments-1', postgres: 'postgres', temporal: 'temporal' } as const;
-const ticksPerSecond = parseInt(execFileSync('getconf', ['CLK_TCK'], { encoding: 'utf8' }), 10);
 
-/** Milliseconds of CPU that a process and those under it have used. */
-function cpuOf(pid: number): number {
-  let ticks = 0;
-  for (const one of [pid, ...descendantsOf(pid)])
-    try {
-      const line = readFileSync(`/proc/${one}/stat`, 'utf8');
-      const fields = line.slice(line.lastIndexOf(')') + 2).split(' ');
-      ticks += parseInt(fields[11]!, 10) + parseInt(fields[12]!, 10);
-    } catch {
-      // It has ended meanwhile.
-    }
-  return (ticks / ticksPerSecond) * 1000;
-}
 const cpuTimes = (world: World): Array<readonly [string, number]> =>
-  Object.entries(processes).map(([name, part]) => [name, cpuOf(world.stack.part(part).pid()!)] as const);
+  Object.entries(processes).map(([name, part]) => [name, cpuOf(world, part)] as const);
 
 /** Events of a merchant, so many in one transaction. */
 const emitMany = (world: World, shop: Shop, count: number): Promise<unknown> =>

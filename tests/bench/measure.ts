@@ -1,3 +1,4 @@
+import { inParallel } from '../../chains/json-rpc';
 import type { World } from '../world';
 
 /** What every measurement uses. */
@@ -38,6 +39,14 @@ export async function rate(
   await Promise.all(Array.from({ length: width }, lane));
   return { perSecond: times.length / ((performance.now() - began) / 1000), times };
 }
+
+/** Acts so many times, from all lanes. */
+export const times = (count: number, act: (n: number) => Promise<unknown>): Promise<unknown> =>
+  inParallel(
+    Array.from({ length: count }, (_, n) => n),
+    clients,
+    act,
+  );
 
 /** Temporal has been told of all that was asked for. */
 export const dispatched = (world: World): Promise<void> =>
