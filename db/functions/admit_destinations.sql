@@ -10,10 +10,8 @@ CREATE OR REPLACE FUNCTION admit_destinations(
   DECLARE
     v_wait interval := make_interval(hours => p_cooling_off_hours);
     v_used numeric;
-    v_more numeric;
-    v_due timestamptz;
-    v_intent bigint;
-    v_new jsonb;
+    v_order record;
+    v_admitted jsonb := '[]';
   BEGIN
     INSERT INTO signer.destination (network, address)
       SELECT DISTINCT p_network, o->>'address' FROM jsonb_array_elements(p_outputs) o ORDER BY 2
@@ -27,30 +25,35 @@ CREATE OR REPLACE FUNCTION admit_destinations(
     PERFORM pg_advisory_xact_lock(hashtext('new destinations of ' || p_currency));
     SELECT coalesce(sum(p.units), 0) INTO v_used FROM signer.new_payment p
      WHERE p.currency = p_currency AND p.signed_at > clock_timestamp() - interval '24 hours';
-    FOR v_intent IN
-      SELECT (o->>'intent')::bigint FROM jsonb_array_elements(p_outputs) WITH ORDINALITY AS e (o, n)
-       GROUP BY 1 ORDER BY min(n)
+    FOR v_order IN
+      WITH output AS (
+        SELECT (o->>'intent')::bigint AS intent, o->>'address' AS address, sum((o->>'units')::numeric) AS units,
+               min(n) AS n
+          FROM jsonb_array_elements(p_outputs) WITH ORDINALITY AS e (o, n)
+         GROUP BY 1, 2),
+      earlier AS (
+        SELECT p.intent_id AS intent, p.address, sum(p.units) AS units FROM signer.new_payment p
+         WHERE p.currency = p_currency AND p.intent_id = ANY(ARRAY(SELECT o.intent FROM output o))
+         GROUP BY 1, 2),
+      added AS (
+        SELECT o.intent, o.address, o.n, d.first_seen_at + v_wait AS due,
+               o.units - coalesce(e.units, 0) AS units
+          FROM output o
+          JOIN signer.destination d ON d.network = p_network AND d.address = o.address
+          LEFT JOIN earlier e ON e.intent = o.intent AND e.address = o.address
+         WHERE d.first_seen_at + v_wait > clock_timestamp())
+      SELECT a.intent, sum(a.units) AS units, max(a.due) AS due,
+             jsonb_agg(jsonb_build_object('intent', a.intent, 'address', a.address, 'units', a.units)) AS payments
+        FROM added a WHERE a.units > 0 GROUP BY a.intent ORDER BY min(a.n)
     LOOP
-      SELECT coalesce(sum(x.more), 0), max(x.due), jsonb_agg(jsonb_build_object('address', x.address, 'more', x.more))
-        INTO v_more, v_due, v_new
-        FROM (
-          SELECT d.address, d.first_seen_at + v_wait AS due,
-                 sum((o->>'units')::numeric) - coalesce((
-                   SELECT sum(p.units) FROM signer.new_payment p
-                    WHERE p.intent_id = v_intent AND p.address = d.address AND p.currency = p_currency), 0) AS more
-            FROM jsonb_array_elements(p_outputs) o
-            JOIN signer.destination d ON d.network = p_network AND d.address = o->>'address'
-           WHERE (o->>'intent')::bigint = v_intent AND d.first_seen_at + v_wait > clock_timestamp()
-           GROUP BY d.address, d.first_seen_at) x
-       WHERE x.more > 0;
-      IF v_more = 0 THEN
-        CONTINUE;
-      ELSIF v_used + v_more > p_cap THEN
-        RETURN QUERY SELECT v_intent, v_used, v_due;
+      IF v_used + v_order.units > p_cap THEN
+        RETURN QUERY SELECT v_order.intent, v_used, v_order.due;
       ELSE
-        INSERT INTO signer.new_payment (intent_id, address, currency, units)
-          SELECT v_intent, n->>'address', p_currency, (n->>'more')::numeric FROM jsonb_array_elements(v_new) n;
-        v_used := v_used + v_more;
+        v_admitted := v_admitted || v_order.payments;
+        v_used := v_used + v_order.units;
       END IF;
     END LOOP;
+    INSERT INTO signer.new_payment (intent_id, address, currency, units)
+      SELECT r.intent, r.address, p_currency, r.units
+        FROM jsonb_to_recordset(v_admitted) AS r (intent bigint, address text, units numeric);
   END $$;

@@ -5,6 +5,7 @@ import { payoutActivities } from '../../activities/payouts/payouts';
 import { signingActivities } from '../../activities/txmanager/signing';
 import { queueBatch } from '../../commands/payouts/queue';
 import { openWithdrawal } from '../../commands/withdrawals/create';
+import { countNewDestinations } from '../../db/txmanager/new-destinations';
 import { addToWhitelist } from '../../db/wallets/whitelist';
 import { parseConfig } from '../../domain/config';
 import { newId } from '../../domain/ids';
@@ -149,6 +150,38 @@ describe('A10: the cap for new destinations', () => {
       addresses[2],
     ]);
     expect(await nextNonce()).toBe(2);
+  });
+
+  it('counts outputs of one payment together, in the order of the payments, and what is known not at all', async () => {
+    const admit = (...outputs: ReadonlyArray<readonly [intent: string, address: string, units: string]>) =>
+      countNewDestinations(
+        db.manager,
+        {
+          ...{ network: 'bitcoin', currency: 'BTC' },
+          orders: outputs.map(([intent, address, units]) => ({ intent, address, units })),
+        },
+        { capUnits: 100n, coolingOffHours: 24 },
+      );
+    expect(await admit(['1', 'known', '90'])).toEqual([]);
+    await age(24);
+    const above = await admit(
+      ['3', 'a', '40'],
+      ['2', 'b', '30'],
+      ['2', 'known', '1000'],
+      ['3', 'a', '10'],
+      ['2', 'c', '21'],
+      ['4', 'c', '50'],
+      ['5', 'known', '1000'],
+    );
+    expect(above).toMatchObject([{ intentId: '2', used: '50' }]);
+    expect(above[0]!.dueAt.getTime()).toBeGreaterThan(Date.now());
+    // Another attempt pays more: what is added counts, and is above the cap by now.
+    expect(await admit(['3', 'a', '51'], ['4', 'c', '50'])).toMatchObject([{ intentId: '3', used: '100' }]);
+    expect(await db.query('SELECT intent_id, address, units::text FROM signer.new_payment ORDER BY id')).toEqual([
+      { intent_id: '1', address: 'known', units: '90' },
+      { intent_id: '3', address: 'a', units: '50' },
+      { intent_id: '4', address: 'c', units: '50' },
+    ]);
   });
 
   it('of nothing releases nothing before the cooling-off is over', async () => {
