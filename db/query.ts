@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { DataSource, EntityManager } from 'typeorm';
+import { DataSource, type EntityManager } from 'typeorm';
 
 /** The ways to ask the database. TypeORM's `query<Row[]>` gives the rows of a SELECT and of an INSERT; for an UPDATE
  *  and a DELETE it gives a pair of rows and count instead, which the two functions here take apart. */
@@ -23,8 +23,14 @@ export async function changedCount(db: Queryable, sql: string, values: readonly 
 export const poolOf = (db: DataSource): pg.Pool => (db.driver as unknown as { master: pg.Pool }).master;
 
 /** Asks one statement on a path that every payment takes: PostgreSQL parses and plans it once for each connection, and
- *  TypeORM's runner is left out. `name`: of this text and no other. Outside of transactions only. */
-export const prepared = (db: DataSource, name: string): Queryable => ({
+ *  TypeORM's runner is left out. `name`: of this text and no other, which names its columns: a plan of `SELECT *` fails
+ *  once a migration has added one. In the transaction of an EntityManager, where it is of one. */
+export const prepared = (db: DataSource | EntityManager, name: string): Queryable => ({
   query: async <Rows>(text: string, values: unknown[] = []): Promise<Rows> =>
-    (await poolOf(db).query({ name, text, values })).rows as Rows,
+    (await (await connectionOf(db)).query({ name, text, values })).rows as Rows,
 });
+
+async function connectionOf(db: DataSource | EntityManager): Promise<pg.Pool | pg.PoolClient> {
+  if (db instanceof DataSource) return poolOf(db);
+  return db.queryRunner ? ((await db.queryRunner.connect()) as pg.PoolClient) : poolOf(db.connection);
+}

@@ -1,6 +1,5 @@
 import type { EntityManager } from 'typeorm';
-import type { Queryable } from '../query';
-import { changedCount } from '../query';
+import { changedCount, prepared, type Queryable } from '../query';
 
 /** A stop of all outgoing money of a merchant: a suspension sets it, and two operators lift it. The wire and the table
  *  call it a hold. */
@@ -18,7 +17,7 @@ export async function stoppedBecause(db: Queryable, merchantId: string): Promise
  *  waits until the signature is committed, so that nothing is signed after it. */
 export async function stopsOf(tx: EntityManager, merchantIds: readonly string[]): Promise<ReadonlyMap<string, string>> {
   if (!merchantIds.length) return new Map();
-  const rows = await tx.query<Array<{ id: string; held_because: string | null }>>(
+  const rows = await prepared(tx, 'stopped-merchants').query<Array<{ id: string; held_because: string | null }>>(
     'SELECT id, held_because FROM merchant WHERE id = ANY($1) ORDER BY id FOR SHARE',
     [merchantIds],
   );

@@ -2,7 +2,7 @@ import type { EntityManager } from 'typeorm';
 import { noLimits, type OutboundLimits } from '../../domain/limits/limits';
 import type { LimitName as LimitName } from '../../domain/txmanager/kinds';
 import type { Queryable } from '../pricing/pricing';
-import { changedRows } from '../query';
+import { changedRows, prepared } from '../query';
 import type { RowOf } from '../entity';
 import type { egressFreezeEntity } from './entities';
 
@@ -100,7 +100,7 @@ export type LimitUseRow = LimitUseKey & Readonly<{ merchant_id: string; usd: str
 
 /** Those of these that are counted and were not released. */
 export const limitUsesOf = (tx: EntityManager, keys: readonly LimitUseKey[]): Promise<LimitUseRow[]> =>
-  tx.query<LimitUseRow[]>(
+  prepared(tx, 'limit-uses').query<LimitUseRow[]>(
     `SELECT kind, ref, merchant_id, usd::text, signed_at IS NOT NULL AS is_signed FROM egress_admission
       WHERE (kind, ref) IN (SELECT * FROM unnest($1::text[], $2::bpchar[])) AND released_at IS NULL`,
     [keys.map(({ kind }) => kind), keys.map(({ ref }) => ref)],

@@ -1,5 +1,5 @@
 import type { EntityManager } from 'typeorm';
-import type { Queryable } from '../query';
+import { prepared, type Queryable } from '../query';
 import { assetOf } from '../../domain/chains/assets';
 import { faultOfTag, isCarried } from '../../domain/chains/tags';
 import { DomainError } from '../../domain/errors';
@@ -205,7 +205,7 @@ export async function spendableAt(
   tx: EntityManager,
   at: Readonly<{ network: string; address: string; currency: string; native: string; exceptIntentId?: string }>,
 ): Promise<{ arrived: string; goneUnits: string }> {
-  const [row] = await tx.query<Array<{ arrived: string; gone: string }>>(
+  const [row] = await prepared(tx, 'spendable').query<Array<{ arrived: string; gone: string }>>(
     `SELECT t.arrived::text, (t.gone + coalesce((
               SELECT sum(CASE WHEN one.currency = $3 THEN one.moved_units ELSE 0 END + CASE WHEN $3 = $4
                 THEN one.max_fee_units ELSE 0 END)

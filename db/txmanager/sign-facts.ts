@@ -1,6 +1,7 @@
 import type { EntityManager } from 'typeorm';
 import type { AttemptRow, IntentRow, ShareRow } from './intents';
 import type { RowOf } from '../entity';
+import { prepared } from '../query';
 import type { addressEntity } from '../chains/entities';
 import type { walletSequenceEntity } from './entities';
 
@@ -59,7 +60,7 @@ export async function signReads(
   network: string,
   of: Readonly<{ ids: readonly string[]; addresses: readonly string[] }>,
 ): Promise<SignReads> {
-  const [row] = await tx.query<SignReads[]>(
+  const [row] = await prepared(tx, 'sign-reads').query<SignReads[]>(
     `SELECT ARRAY(SELECT DISTINCT a.intent_id FROM attempt a WHERE a.intent_id = ANY($1::bigint[])) AS signed,
             ARRAY(SELECT DISTINCT s.intent_id FROM sweep_share s
                    WHERE s.intent_id = ANY($1::bigint[]) AND s.dropped_at IS NULL) AS shared,
@@ -142,7 +143,7 @@ export async function lockWallet(
   wallet: Pick<IntentRow, 'network' | 'from_address'>,
 ): Promise<WalletRow> {
   const lock = (): Promise<WalletRow[]> =>
-    tx.query<WalletRow[]>(
+    prepared(tx, 'lock-wallet').query<WalletRow[]>(
       'SELECT next_nonce, frozen_reason FROM wallet_sequence WHERE network = $1 AND address = $2 FOR UPDATE',
       [wallet.network, wallet.from_address],
     );
@@ -159,7 +160,7 @@ export async function lockWallet(
 export type Estimate = Readonly<{ unitPrice: string; tipPrice: string; dataPart: string; ageSeconds: number }>;
 
 export async function estimateOf(tx: EntityManager, network: string): Promise<Estimate | null> {
-  const [row] = await tx.query<Estimate[]>(
+  const [row] = await prepared(tx, 'fee-estimate').query<Estimate[]>(
     `SELECT unit_price::text AS "unitPrice", tip_price::text AS "tipPrice", data_part::text AS "dataPart",
             floor(extract(epoch FROM now() - taken_at))::int AS "ageSeconds" FROM network_fee WHERE network = $1`,
     [network],

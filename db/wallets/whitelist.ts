@@ -1,8 +1,9 @@
+import type { EntityManager } from 'typeorm';
 import type { User } from '../../domain/access/access';
 import { DomainError } from '../../domain/errors';
 import { newId } from '../../domain/ids';
 import type { Queryable } from '../pricing/pricing';
-import { changedRows } from '../query';
+import { changedRows, prepared } from '../query';
 import type { RowOf } from '../entity';
 import type { whitelistEntryEntity } from './entities';
 
@@ -117,9 +118,9 @@ const nameOf = ({ merchant_id, currency, address, destination_tag }: Omit<Payee,
 
 /** Those of `payees` whose address is not on their merchant's whitelist now. The entries of the others stay until the
  *  transaction ends: a removal waits, and one that came first is seen. */
-export async function unlistedAmong<One extends Payee>(tx: Queryable, payees: readonly One[]): Promise<One[]> {
+export async function unlistedAmong<One extends Payee>(tx: EntityManager, payees: readonly One[]): Promise<One[]> {
   if (!payees.length) return [];
-  const rows = await tx.query<Array<Omit<Payee, 'id'>>>(
+  const rows = await prepared(tx, 'listed-payees').query<Array<Omit<Payee, 'id'>>>(
     `SELECT merchant_id, currency, address, destination_tag FROM whitelist_entry
       WHERE merchant_id = ANY($1) AND type = 'wallet' AND address = ANY($2)
         AND active_at <= now() AND removed_at IS NULL FOR SHARE`,

@@ -1,4 +1,5 @@
 import type { EntityManager } from 'typeorm';
+import { prepared } from '../../db/query';
 import type { IntentRow } from '../../db/txmanager/intents';
 import { DomainError } from '../../domain/errors';
 import type { InsideFacts, Obligation, ServedIntent } from '../obligation';
@@ -13,7 +14,7 @@ export async function lockObligations(
   tx: EntityManager,
   intentIds: readonly string[],
 ): Promise<ReadonlyMap<string, Served>> {
-  const intents = await tx.query<ServedIntent[]>(
+  const intents = await prepared(tx, 'served-intents').query<ServedIntent[]>(
     'SELECT id, kind, ref, owner_kind, owner_id FROM intent WHERE id = ANY($1::bigint[]) ORDER BY id',
     [intentIds],
   );

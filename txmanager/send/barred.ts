@@ -1,10 +1,12 @@
 import { leavingKinds } from '../../domain/txmanager/kinds';
 import { everyCurrency } from '../../db/limits/outbound';
+import { prepared } from '../../db/query';
 import type { AttemptRow } from '../../db/txmanager/intents';
 import { inParallel } from '../../chains/json-rpc';
 import { payoutWindow } from '../../domain/payouts/payout';
 import { lookAtOnce, type Sender } from './sender';
 
+type Barred = Readonly<{ id: string; from: string; frozen: string | null; is_current: boolean }>;
 /** `isForeign`: not ours to decide; the wallet is looked into and frozen. */
 type Bar = Readonly<{ reason: string; isForeign: boolean }>;
 
@@ -26,7 +28,7 @@ export async function barred(sender: Sender, attempts: readonly AttemptRow[]): P
   const looks = inParallel([...wallets], lookAtOnce, async (from) => {
     if (await isUsedByOthers(sender, from)) foreign.add(from);
   });
-  const asked = db.query(
+  const asked = prepared(db, 'barred-attempts').query<Barred[]>(
     `SELECT a.id, a.from_address AS "from",
             CASE WHEN i.kind = ANY($2) AND NOT a.is_replacement
                  THEN (SELECT 'frozen: ' || reason FROM egress_freeze
@@ -37,7 +39,7 @@ export async function barred(sender: Sender, attempts: readonly AttemptRow[]): P
       WHERE a.id = ANY($1::bigint[]) AND a.status = 'stored' AND (i.kind = ANY($2) OR c.stale_since IS NOT NULL)
         AND NOT EXISTS (SELECT FROM attempt b WHERE b.intent_id = a.intent_id AND b.sent_at IS NOT NULL)`,
     [attempts.map((one) => one.id), leaving, everyCurrency, currentSeconds],
-  ) as Promise<Array<{ id: string; from: string; frozen: string | null; is_current: boolean }>>;
+  );
   const [fresh] = await Promise.all([asked, looks]);
   const bars = new Map<string, Bar>();
   for (const { id, from, frozen, is_current } of fresh) {
@@ -52,7 +54,7 @@ export async function barred(sender: Sender, attempts: readonly AttemptRow[]): P
  *  ours was sent, or seen in a block: a nonce that one of ours is mined on is used, and by us. */
 async function isUsedByOthers({ db, adapter }: Sender, address: string): Promise<boolean> {
   const next = await adapter.nextNonce(address);
-  const unsent = (await db.query(
+  const unsent = await prepared(db, 'unsent-nonces').query<Array<{ ids: string[] }>>(
     `SELECT array_agg(a.tx_id) AS ids FROM (
        SELECT DISTINCT nonce FROM attempt
         WHERE network = $1 AND from_address = $2 AND nonce < $3 AND sent_at IS NULL AND status
@@ -61,7 +63,7 @@ async function isUsedByOthers({ db, adapter }: Sender, address: string): Promise
       GROUP BY one.nonce HAVING NOT bool_or(a.sent_at IS NOT NULL OR a.status IN ('mined', 'final'))
        ORDER BY one.nonce`,
     [adapter.network, address, next],
-  )) as Array<{ ids: string[] }>;
+  );
   for (const { ids } of unsent) {
     const sightings = await inParallel(ids, payoutWindow, (id) => adapter.lookUp(id));
     if (sightings.every((sighting) => sighting.state === 'unknown')) return true;

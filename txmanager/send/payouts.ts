@@ -1,6 +1,7 @@
 import { payoutWindow } from '../../domain/payouts/payout';
 import { failPoint } from '../../db/fail-point';
 import { unsignedOf } from '../../db/payouts/payouts';
+import { prepared } from '../../db/query';
 import type { AttemptRow, IntentRow } from '../../db/txmanager/intents';
 import { noteSent } from '../../commands/payouts/note-sent';
 import { inParallel } from '../../chains/json-rpc';
@@ -86,14 +87,14 @@ async function nextSigned(
     // In this order: what is signed between the two is found. Tokens that wait for their gas are not to be signed now.
     if (n % thoroughLooks === 0)
       isLeft = (await unsignedOf(db, batchId)).some((intent) => intent.network === adapter.network);
-    const [now] = (await db.query(
+    const [now] = await prepared(db, 'signed-lines').query<Array<{ is_stored: boolean; is_planned: boolean }>>(
       `SELECT coalesce(bool_or(status = 'stored'
           AND NOT id = ANY($3::bigint[])), false) AS is_stored, coalesce(bool_or(status = 'planned'),
             false) AS is_planned
          FROM intent WHERE owner_kind = 'payout-batch' AND owner_id = $1 AND network = $2
           AND status IN ('planned', 'stored')`,
       [batchId, adapter.network, [...tried]],
-    )) as Array<{ is_stored: boolean; is_planned: boolean }>;
+    );
     const fresh = now!.is_stored ? await newestOf(sender, batchId, ['stored'], tried) : [];
     if (fresh.length || !now!.is_planned || !isLeft || Date.now() > until)
       return { fresh, isLeft: now!.is_planned && isLeft };
