@@ -36,9 +36,9 @@ export const rejectCrossChainUpdate = defineUpdate<Outcome, Decided>('rejectCros
 export const refreshQuoteUpdate = defineUpdate<Outcome, []>('refreshQuote');
 export const snapshotQuery = defineQuery<PaymentSnapshot | undefined>('snapshot');
 
-/** Indexed in Temporal, so that operators can filter. Nothing private goes in here. `Kind`: see start-options.ts.
- *  `EventType`: of the event that a webhook delivers. */
-export const searchAttributes = {
+/** What a workflow can be started with, indexed in Temporal, so that operators can filter. Nothing private goes in
+ *  here. `Kind`: see start-options.ts. `EventType`: of the event that a webhook delivers. */
+export const startAttributes = {
   Kind: defineSearchAttributeKey('Kind', 'KEYWORD'),
   PaymentId: defineSearchAttributeKey('PaymentId', 'KEYWORD'),
   EventType: defineSearchAttributeKey('EventType', 'KEYWORD'),
@@ -46,4 +46,11 @@ export const searchAttributes = {
   PaymentStatus: defineSearchAttributeKey('PaymentStatus', 'KEYWORD'),
   Currency: defineSearchAttributeKey('Currency', 'KEYWORD'),
   Network: defineSearchAttributeKey('Network', 'KEYWORD'),
+} as const;
+
+/** Everything that is indexed. `TxId`: transactions of a payment's deposits, or what a workflow has sent; set on the
+ *  way (found-by.ts). */
+export const searchAttributes = {
+  ...startAttributes,
+  TxId: defineSearchAttributeKey('TxId', 'KEYWORD_LIST'),
 } as const;

@@ -1,6 +1,7 @@
 import * as wf from '@temporalio/workflow';
 import type { PaymentActivities } from '../activities';
 import type { PaymentSnapshot } from '../domain/payments/payment';
+import { foundBy } from './found-by';
 import {
   acceptCrossChainUpdate,
   acceptUnderpaidUpdate,
@@ -142,5 +143,7 @@ function show(snapshot: PaymentSnapshot, isChange: boolean): void {
       `Status **${snapshot.status}**, version ${snapshot.stateVersion}.`,
     ].join('\n\n'),
   );
-  if (isChange) wf.upsertSearchAttributes([{ key: searchAttributes.PaymentStatus, value: snapshot.status }]);
+  if (!isChange) return;
+  const status = { key: searchAttributes.PaymentStatus, value: snapshot.status };
+  wf.upsertSearchAttributes([status, ...foundBy(snapshot.txIds)]);
 }

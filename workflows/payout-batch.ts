@@ -1,6 +1,7 @@
 import * as wf from '@temporalio/workflow';
 import type { NetworkId } from '../domain/chains/assets';
 import type { ChainActivities, PaymentActivities, SignerActivities } from '../activities';
+import { endFoundBy } from './found-by';
 import { eventsPerHistory, updatedSignal, taskQueues } from './messages';
 import { untilAnswered } from './retry';
 import { activitiesOf, waitUntil } from './summaries';
@@ -15,6 +16,7 @@ const signer = activitiesOf<SignerActivities>({ ...untilAnswered, ...patient, ta
  *  `payout-batch/<batchId>`. Invariants: 5. */
 export async function payoutBatch(batchId: string): Promise<string> {
   let isUpdated = false;
+  const txIds = new Set<string>();
   wf.setHandler(updatedSignal, () => {
     isUpdated = true;
   });
@@ -35,15 +37,19 @@ export async function payoutBatch(batchId: string): Promise<string> {
       if (isUpdated) continue;
       const ended = 'All payments of the batch have ended: sent and booked, or given back to the balance.';
       wf.setCurrentDetails(ended);
+      endFoundBy([...txIds]);
       return ended;
     }
     wf.setCurrentDetails(`${step.summary}.`);
     const { networks } = step;
     const [sent] = await Promise.all([sendAll(networks, step.sign), step.sign && signer.signPayouts(batchId)]);
     const late = networks.filter((_, n) => sent[n]!.isLeft);
-    const stuck = [...sent, ...(await sendAll(late))].flatMap((one) => one.stuck);
+    const looks = [...sent, ...(await sendAll(late))];
+    for (const txId of looks.flatMap((one) => one.txIds ?? [])) txIds.add(txId);
+    const stuck = looks.flatMap((one) => one.stuck);
     if (stuck.length) await signer.bumpPayouts(stuck);
     await waitUntil(() => isUpdated, step.lookAgainInMs, step.summary);
   }
+  endFoundBy([...txIds]);
   return wf.continueAsNew<typeof payoutBatch>(batchId);
 }

@@ -1,6 +1,7 @@
 import * as wf from '@temporalio/workflow';
 import type { ChainActivities, SignerActivities } from '../activities';
 import type { NextIntent, OpenIntent } from '../txmanager/next-intent';
+import { endFoundBy } from './found-by';
 import { eventsPerHistory, updatedSignal, taskQueues } from './messages';
 import { untilAnswered, untilSeen } from './retry';
 import { activitiesOf, waitUntil } from './summaries';
@@ -14,6 +15,7 @@ const signAgainInMs = 60_000;
  *  has grown long and another run must go on. Invariants: 5. */
 export const processIntents = async (next: () => Promise<NextIntent>): Promise<string | null> => {
   const ended: string[] = [];
+  const txIds: string[] = [];
   let isUpdated = false;
   wf.setHandler(updatedSignal, () => {
     isUpdated = true;
@@ -28,6 +30,7 @@ export const processIntents = async (next: () => Promise<NextIntent>): Promise<s
       if (isUpdated) continue;
       const lastWords = ended.join('\n\n') || 'Nothing was left to send.';
       wf.setCurrentDetails(lastWords);
+      endFoundBy(txIds);
       return lastWords;
     }
     if ('lookAgainInMs' in intent) {
@@ -37,6 +40,7 @@ export const processIntents = async (next: () => Promise<NextIntent>): Promise<s
     }
     await processIntent(intent);
   }
+  endFoundBy(txIds);
   return null;
 
   /** One intent, from its signature to the ledger; or until this history has grown long. */
@@ -62,6 +66,7 @@ export const processIntents = async (next: () => Promise<NextIntent>): Promise<s
       const sent = await chain.followIntent(id);
       // The rows say what is signed, and not this history: somebody else may have answered for the signer.
       if (sent.attempts === 0) isSigned = false;
+      if (sent.txId) txIds.push(sent.txId);
       const hash = sent.txId ? `, transaction ${sent.txId}` : '';
       if (sent.state === 'final') return end(`in the chain and booked${hash}`);
       if (sent.state === 'failed') return end(`failed in the chain, its fee is booked${hash}`);

@@ -1,4 +1,4 @@
-import { searchAttributes, taskQueues, workflowTaskTimeout } from './messages';
+import { startAttributes, taskQueues, workflowTaskTimeout } from './messages';
 
 /** Every type of workflow. `kind`: the search attribute `Kind`, one for all types that do the same work. `summary`: the
  *  text of the list where whoever starts it knows no more. */
@@ -31,6 +31,6 @@ export const startOptions = (type: WorkflowType, { summary, ...about }: Readonly
   workflowTaskTimeout,
   staticSummary: summary ?? workflowTypes[type].summary,
   typedSearchAttributes: Object.entries({ ...about, Kind: workflowTypes[type].kind })
-    .filter(([name]) => name in searchAttributes)
-    .map(([name, value]) => ({ key: searchAttributes[name as keyof typeof searchAttributes], value })),
+    .filter(([name]) => name in startAttributes)
+    .map(([name, value]) => ({ key: startAttributes[name as keyof typeof startAttributes], value })),
 });

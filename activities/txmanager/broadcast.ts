@@ -1,9 +1,8 @@
 import { originNow } from '../../db/origin';
 import { bookIntent } from '../../txmanager/book';
-import { sendPayouts } from '../../txmanager/send/payouts';
+import { sendPayouts, type SentPayouts } from '../../txmanager/send/payouts';
 import { sendIntent, type Sent } from '../../txmanager/send/send';
 import type { Sender } from '../../txmanager/send/sender';
-import type { Stuck } from '../../txmanager/send/stuck';
 import { lookAgainIn } from '../rest';
 
 /** Sends stored bytes, and only those. Invariants: 5, steps 3, 4, 6 and 8. */
@@ -26,7 +25,7 @@ export const broadcastActivities = ({ db, adapter, log }: Sender) => {
     },
 
     /** Sends what is signed of a mass payout and not mined. */
-    async sendPayouts(batchId: string, isSigning = false): Promise<{ stuck: Stuck[]; isLeft: boolean }> {
+    async sendPayouts(batchId: string, isSigning = false): Promise<SentPayouts> {
       return sendPayouts(sender, batchId, isSigning);
     },
   };

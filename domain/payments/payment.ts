@@ -189,6 +189,8 @@ export type PaymentSnapshot = Readonly<{
   lookAgainInMs: number;
   /** What has come, with its transactions, in words for operators; none where nothing has, and from older releases. */
   received?: string;
+  /** The transactions that brought it, the first ones of many; as `received`. */
+  txIds?: readonly string[];
 }>;
 /** The answer of an update: what was refused is refused by code, never by a failed workflow. */
 export type Outcome = Readonly<{ status: PaymentStatus; refused?: ErrorCode }>;

@@ -1,4 +1,5 @@
 import { trim } from '../money';
+import { findableTxIds } from '../txmanager/findable';
 import type { PaymentFacts } from './facts';
 import { crossDeadline, isFinal, type NextStep, type PaymentRow, type PaymentSnapshot } from './payment';
 
@@ -21,12 +22,15 @@ const namedTransactions = 3;
 /** `0.0004 BTC in transaction 3f…`. */
 function receivedBy(
   payment: Pick<PaymentRow, 'amount_paid' | 'currency' | 'tx_ids'>,
-): Pick<PaymentSnapshot, 'received'> {
+): Pick<PaymentSnapshot, 'received' | 'txIds'> {
   const { tx_ids: txIds } = payment;
   if (!txIds.length || payment.currency === null) return {};
   const named = txIds.slice(0, namedTransactions).join(', ');
   const others = txIds.length > namedTransactions ? ` and ${txIds.length - namedTransactions} others` : '';
-  return { received: `${trim(payment.amount_paid)} ${payment.currency} in transaction ${named}${others}` };
+  return {
+    received: `${trim(payment.amount_paid)} ${payment.currency} in transaction ${named}${others}`,
+    txIds: txIds.slice(0, findableTxIds),
+  };
 }
 
 /** Until the next deadline; past it, until the follower has caught up, ever more patiently. Signals wake the workflow

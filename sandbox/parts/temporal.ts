@@ -1,7 +1,7 @@
 import { Connection } from '@temporalio/client';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { searchAttributes } from '../../workflows/messages';
+import { attributeTypes } from '../../workers/search-attributes';
 import { temporalBinary } from '../binaries';
 import { ManagedProcess } from '../process';
 import type { Part } from './part';
@@ -29,7 +29,7 @@ export async function startTemporal(options: TemporalOptions): Promise<Part & { 
       ...['server', 'start-dev', '--ip', '127.0.0.1', '--log-level', 'warn'],
       ...['--port', String(port), '--ui-port', String(uiPort), '--db-filename', join(dataDir, 'temporal.db')],
       ...(options.isHasty ? ['--sqlite-pragma', 'journal_mode=WAL', '--sqlite-pragma', 'synchronous=NORMAL'] : []),
-      ...Object.keys(searchAttributes).flatMap((name) => ['--search-attribute', `${name}=Keyword`]),
+      ...attributeTypes.flatMap(({ name, word }) => ['--search-attribute', `${name}=${word}`]),
     ],
     env: { PATH: process.env.PATH, HOME: process.env.HOME },
     onCrash: options.onCrash,

@@ -168,10 +168,16 @@ const events = async (id: string): Promise<string[]> =>
       [id],
     )
   ).map((row: { type: string }) => row.type.replace('mass_payout.', ''));
-type Attempt = { id: string; kind: string; outputs: Array<{ address: string; units: string }>; nonce: number | null };
+type Attempt = {
+  id: string;
+  kind: string;
+  outputs: Array<{ address: string; units: string }>;
+  nonce: number | null;
+  tx_id: string;
+};
 const attempts = (id: string): Promise<Attempt[]> =>
   db.query(
-    `SELECT i.id, i.kind, a.outputs, a.nonce FROM attempt a JOIN intent i ON i.id = a.intent_id
+    `SELECT i.id, i.kind, a.outputs, a.nonce, a.tx_id FROM attempt a JOIN intent i ON i.id = a.intent_id
        WHERE i.owner_kind = 'payout-batch' AND i.owner_id = $1 ORDER BY a.id`,
     [id],
   );
@@ -321,7 +327,9 @@ it('sends what the signer stores beside it, and leaves what it does not', async 
   await signer.signPayouts(id);
   let said = await sending;
   while (said.isLeft) said = await sender('ethereum').sendPayouts(id, true);
-  expect(said).toEqual({ stuck: [], isLeft: false });
+  // By these hashes its workflow is found.
+  const txIds = (await attempts(id)).map((one) => one.tx_id).toSorted();
+  expect({ ...said, txIds: said.txIds?.toSorted() }).toEqual({ stuck: [], isLeft: false, txIds });
   expect([sent.length, new Set(sent).size, new Set(await statuses(id))]).toEqual([12, 12, new Set(['broadcast'])]);
   const nonces = sent.map((raw) => codecs.ethereum.decode(raw).nonce);
   expect(nonces).toEqual(nonces.toSorted((a, b) => a! - b!));
@@ -330,9 +338,9 @@ it('sends what the signer stores beside it, and leaves what it does not', async 
 
   const other = await queued([['ETH', '0.01']]);
   await activities.payoutStep(other);
-  expect(await sender('ethereum').sendPayouts(other, true)).toEqual({ stuck: [], isLeft: true });
+  expect(await sender('ethereum').sendPayouts(other, true)).toMatchObject({ stuck: [], isLeft: true });
   await signer.signPayouts(other);
-  expect(await sender('ethereum').sendPayouts(other)).toEqual({ stuck: [], isLeft: false });
+  expect(await sender('ethereum').sendPayouts(other)).toMatchObject({ stuck: [], isLeft: false });
   await mine(other);
   expect(await activities.payoutStep(other)).toBeNull();
 });
@@ -660,7 +668,7 @@ it('sends again of what a node took only what it does not have; after some block
   const nonces = (await attempts(id)).map((one) => one.nonce!);
   const again = async (): Promise<Array<number | null>> => {
     sent.length = 0;
-    expect(await sender('ethereum').sendPayouts(id)).toEqual({ stuck: [], isLeft: false });
+    expect(await sender('ethereum').sendPayouts(id)).toMatchObject({ stuck: [], isLeft: false });
     return sent.map((raw) => codecs.ethereum.decode(raw).nonce);
   };
   nextNonce = nonces[2]! + 1; // it has them all
@@ -958,7 +966,7 @@ describe('a database that was restored from an old backup', () => {
     nextNonce = first!.nonce! + 1;
     sent.length = 0;
     await chainAt(100);
-    expect(await sender('ethereum').sendPayouts(id)).toEqual({ stuck: [], isLeft: false });
+    expect(await sender('ethereum').sendPayouts(id)).toMatchObject({ stuck: [], isLeft: false });
     await chainAt(102);
     await sender('ethereum').sendPayouts(id);
     expect([sent, await frozen()]).toEqual([[], []]);

@@ -96,7 +96,11 @@ describe.each(['BTC', 'ETH', 'USDT_ERC20', 'USDC_ERC20'])('a payment in %s', (cu
       received: `${text(invoice.amount)} ${currency} in transaction ${hash}`,
     });
     const sent = world.temporal.workflow.getHandle(owner);
-    expect((await sent.describe()).searchAttributes).toMatchObject({ Kind: ['sweep'] });
+    const { searchAttributes } = await sent.describe();
+    expect(searchAttributes).toMatchObject({ Kind: ['sweep'], TxId: [expect.stringMatching(/^(0x)?[0-9a-f]{64}$/)] });
+    expect(await sent.result()).toContain(`transaction ${(searchAttributes['TxId'] as string[]).at(-1)}.`);
+    const paid = await world.temporal.workflow.getHandle(`payment/${invoice.id}`).describe();
+    expect(paid.searchAttributes).toMatchObject({ PaymentStatus: ['SETTLED'], TxId: [hash] });
     expect(await sent.result()).toMatch(
       /Sweep of ([\d.]+ )?\w+ to \w+ for .*: in the chain and booked, transaction (0x)?[0-9a-f]{64}\.$/,
     );

@@ -1,4 +1,5 @@
 import { payoutWindow } from '../../domain/payouts/payout';
+import { findableTxIds } from '../../domain/txmanager/findable';
 import { failPoint } from '../../db/fail-point';
 import { unsignedOf } from '../../db/payouts/payouts';
 import { prepared } from '../../db/query';
@@ -19,15 +20,14 @@ const lookMs = 4;
 /** Every so many looks it asks what nobody signs now. */
 const thoroughLooks = 24;
 
+/** `stuck`: these need a better price. `isLeft`: not all is signed, for the signer takes its time. `txIds`: what was
+ *  sent of the mass payout on this network, ever; the first ones of many, and none from older releases. */
+export type SentPayouts = Readonly<{ stuck: Stuck[]; isLeft: boolean; txIds?: readonly string[] }>;
+
 /** Sends what is signed of a mass payout and not mined, in the order of the nonces, many at a time: the same bytes
  *  however often it runs, so that what a node has lost, or never got, comes back, and no gap stays. `isSigning`:
- *  the signer is at work beside it, and what it stores goes at once. `isLeft`: not all is signed, for the signer
- *  takes its time. */
-export async function sendPayouts(
-  sender: Sender,
-  batchId: string,
-  isSigning = false,
-): Promise<{ stuck: Stuck[]; isLeft: boolean }> {
+ *  the signer is at work beside it, and what it stores goes at once. */
+export async function sendPayouts(sender: Sender, batchId: string, isSigning = false): Promise<SentPayouts> {
   const stuck: Stuck[] = [];
   const tried = new Set<string>();
   let newest = await missing(sender, await newestOf(sender, batchId, ['stored', 'sent']));
@@ -39,9 +39,20 @@ export async function sendPayouts(
     const signed = isSigning ? nextSigned(sender, batchId, tried) : { fresh: [], isLeft: false };
     const [next] = await Promise.all([signed, noted]);
     stuck.push(...(await stuckOf(sender, taken, left)));
-    if (!next.fresh.length) return { stuck, isLeft: next.isLeft };
+    if (!next.fresh.length) return { stuck, isLeft: next.isLeft, txIds: await sentOf(sender, batchId) };
     newest = next.fresh;
   }
+}
+
+/** The rows say it: a look before this one may have sent, and been lost. */
+async function sentOf({ db, adapter }: Sender, batchId: string): Promise<string[]> {
+  const rows = (await db.query(
+    `SELECT a.tx_id FROM attempt a JOIN intent i ON i.id = a.intent_id
+      WHERE i.owner_kind = 'payout-batch' AND i.owner_id = $1 AND i.network = $2 AND a.sent_at IS NOT NULL
+      ORDER BY a.id LIMIT $3`,
+    [batchId, adapter.network, findableTxIds],
+  )) as Array<{ tx_id: string }>;
+  return rows.map((row) => row.tx_id);
 }
 
 /** The attempts that are to be sent, or sent again; none of the intents that were tried. */

@@ -2,7 +2,8 @@ import { Connection } from '@temporalio/client';
 import { temporal } from '@temporalio/proto';
 import type { Config } from '../../domain/config';
 import { fault, good, warning, type Finding } from '../../domain/finding';
-import { searchAttributes, taskQueues } from '../../workflows/messages';
+import { taskQueues } from '../../workflows/messages';
+import { attributeTypes } from '../search-attributes';
 
 /** Temporal's code of what is not there. */
 const notFound = 5;
@@ -42,7 +43,9 @@ async function namespace(connection: Connection, name: string): Promise<Finding[
     ];
   }
   const known = await connection.operatorService.listSearchAttributes({ namespace: name });
-  const missing = Object.keys(searchAttributes).filter((one) => !(one in (known.customAttributes ?? {})));
+  const custom = known.customAttributes ?? {};
+  const missing = attributeTypes.filter((one) => !(one.name in custom)).map((one) => one.name);
+  const other = attributeTypes.filter((one) => one.name in custom && custom[one.name] !== one.type);
   return [
     good(`Temporal answers; namespace ${name}`),
     kept < day
@@ -54,6 +57,13 @@ async function namespace(connection: Connection, name: string): Promise<Finding[
     missing.length
       ? fault(`The search attributes ${missing.join(', ')} are missing`, 'A worker adds them when it starts: start one')
       : good('The search attributes are there'),
+    ...other.map(({ name: attribute, word }) =>
+      fault(
+        `The search attribute ${attribute} is no ${word}: Temporal refuses what workflows write to it`,
+        `Take it out of the namespace (temporal operator search-attribute remove --name ${attribute}); ` +
+          'a worker adds it when it starts',
+      ),
+    ),
   ];
 }
 
