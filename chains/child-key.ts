@@ -2,7 +2,7 @@ import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { HDKey } from '@scure/bip32';
 import { createHmac } from 'node:crypto';
 import { pointAddScalar, pointCompress, pointFromScalar } from 'tiny-secp256k1';
-import type { KeyPath, KeyRole } from '../domain/chains/chain';
+import type { KeyPath, KeyRole, Seeds } from '../domain/chains/chain';
 
 const Point = secp256k1.Point;
 const order = Point.Fn.ORDER;
@@ -59,13 +59,15 @@ export const nameOf = ({ role, index, branch = 0 }: KeyPath): string => `${role}
 
 type Branch = { childOf: (index: number) => KeyPair; last: { index: number; pair: KeyPair } | null };
 
-/** Key pairs by seed and path. The branches of each role, and of each its key that was asked for last, are kept as
- *  long as somebody has the seed: deriving them costs more than a signature. */
+/** Key pairs by seed and path; of several seeds the branch of the path says which. The branches of each role, and of
+ *  each its key that was asked for last, are kept as long as somebody has the seed: deriving them costs more than a
+ *  signature. */
 export function keyPairs(
   account: (seed: Uint8Array, role: KeyRole) => HDKey,
-): (seed: Uint8Array, path: KeyPath) => KeyPair {
+): (seeds: Seeds, path: KeyPath) => KeyPair {
   const known = new WeakMap<Uint8Array, Map<string, Branch>>();
-  return (seed, { role, index, branch: number = 0 }) => {
+  return (seeds, { role, index, branch: number = 0 }) => {
+    const seed = typeof seeds === 'function' ? seeds(number) : seeds;
     const branches = known.get(seed) ?? new Map<string, Branch>();
     known.set(seed, branches);
     const name = `${role}/${number}`;

@@ -127,6 +127,10 @@ export const configSchema = Type.Object({
   CONFIRMATIONS: text('Sandbox only: network=depth pairs, comma-separated, in place of the registry', ''),
 
   SIGNER_SEED_FILE: text('Signer only: file with the BIP-39 mnemonic, mode 0600', ''),
+  SIGNER_EARLIER_SEED_FILES: text(
+    'Signer only: files with the mnemonics before that of SIGNER_SEED_FILE, comma-separated, the oldest first',
+    '',
+  ),
   SIGNER_COOLING_OFF_HOURS: whole(
     'Signer only: a destination is new for this long after the signer first saw it; production: 24 at least',
     24,

@@ -7,6 +7,7 @@ import { restUntil } from '../activities/rest';
 import { ConfigError } from '../domain/config';
 import type { ChainCodec } from '../domain/chains/chain';
 import type { Epoch } from '../domain/recovery/epoch';
+import type { SeedSpan } from '../domain/recovery/seeds';
 import { beat, EpochRefused, isConfirmed, settleEpoch, type EpochFile } from '../db/recovery/epoch';
 import type { SignatureRecord } from '../db/recovery/lost';
 import { watchSome } from '../db/recovery/watch';
@@ -25,18 +26,21 @@ export function epochFile(path: string): EpochFile {
     throw new ConfigError(
       'SIGNER_EPOCH_FILE is missing: the signer counts recoveries of the database in it, and no restore takes it back',
     );
+  const read = (): Epoch | null => {
+    let text: string;
+    try {
+      text = readFileSync(path, 'utf8');
+    } catch (error) {
+      if ((error as { code?: string }).code === 'ENOENT') return null;
+      throw error;
+    }
+    return parsed(path, text);
+  };
   return {
-    read(): Epoch | null {
-      let text: string;
-      try {
-        text = readFileSync(path, 'utf8');
-      } catch (error) {
-        if ((error as { code?: string }).code === 'ENOENT') return null;
-        throw error;
-      }
-      return parsed(path, text);
-    },
-    write(epoch): void {
+    read,
+    write(given): void {
+      const seeds = given.seeds ?? read()?.seeds;
+      const epoch = seeds ? { ...given, seeds } : given;
       const draft = `${path}.${randomUUID()}`;
       const file = openSync(draft, 'w', 0o600);
       writeSync(file, `${JSON.stringify(epoch)}\n`);
@@ -57,10 +61,24 @@ function parsed(path: string, text: string): Epoch {
   } catch {
     value = {};
   }
-  const { epoch = -1, beat = 0, lineage = '' } = value;
-  if (!Number.isSafeInteger(epoch) || epoch < 0 || !Number.isSafeInteger(beat) || typeof lineage !== 'string')
+  const { epoch = -1, beat = 0, lineage = '', seeds } = value;
+  const isEpoch = Number.isSafeInteger(epoch) && epoch >= 0 && Number.isSafeInteger(beat);
+  if (!isEpoch || typeof lineage !== 'string' || !areSpans(seeds))
     throw new ConfigError(`SIGNER_EPOCH_FILE: ${path} holds no epoch`);
-  return { epoch, beat, lineage };
+  return { epoch, beat, lineage, ...(seeds ? { seeds } : {}) };
+}
+
+/** One after another, the first from the first branch on; or none at all. */
+function areSpans(seeds: unknown): seeds is readonly SeedSpan[] | undefined {
+  if (seeds === undefined) return true;
+  if (!Array.isArray(seeds)) return false;
+  const spans = seeds as ReadonlyArray<Partial<SeedSpan> | null>;
+  return spans.every(
+    (one, n) =>
+      typeof one?.seed === 'string' &&
+      Number.isSafeInteger(one.from) &&
+      (n === 0 ? one.from === 0 : one.from! > (spans[n - 1]?.from ?? Infinity)),
+  );
 }
 
 /** Confirms each incarnation of the database, begins an epoch after a recovery, and derives what it makes us watch.
@@ -73,10 +91,12 @@ export function monitorEpoch(deps: {
   file: EpochFile;
   record: SignatureRecord;
   watchCount: number;
+  /** What is done once the database is confirmed, before anything else. */
+  first?: () => Promise<void>;
   /** Ends the process. */
   end?: () => void;
 }): Readonly<{ begun: Promise<void>; stop(): Promise<void> }> {
-  const { db, log, codecs, file, record, watchCount, end = () => process.exit(1) } = deps;
+  const { db, log, codecs, file, record, watchCount, first, end = () => process.exit(1) } = deps;
   const stopped = new AbortController();
 
   const settle = async (): Promise<void> => {
@@ -93,7 +113,7 @@ export function monitorEpoch(deps: {
     else if (!(await isConfirmed(db))) await settle();
     await watch();
   };
-  const begun = settle();
+  const begun = settle().then(first);
   const loop = async (): Promise<void> => {
     await begun;
     for (let n = 0; !stopped.signal.aborted; n += 1) {

@@ -12,7 +12,7 @@ import type { Config } from '../../domain/config';
 import { newId } from '../../domain/ids';
 import { limitsFor } from '../../domain/txmanager/fee-limits';
 import { fromUnits } from '../../domain/money';
-import { coinsToJoin, gasFloat } from '../../domain/treasury/treasury';
+import { coinsToJoin, coinsToMove, gasFloat } from '../../domain/treasury/treasury';
 import { lockCoinsFor, planIntent } from '../../db/txmanager/intents';
 import { gasWallets } from '../../db/treasury/gas';
 import { freeCoins, lockTreasury, mergeHeld, unitPriceNow } from '../../db/treasury/treasury';
@@ -70,21 +70,27 @@ async function watchPrice(db: DataSource, network: NetworkId): Promise<void> {
   await (fee.isFresh ? resolveIncident(db, incident) : openIncidentAgain(db, incident));
 }
 
-/** Small coins become one, while fees are low; one transaction at a time. */
+/** Coins of an earlier seed move to the newest, and small coins become one while fees are low; one transaction at a
+ *  time. */
 async function joinCoins(tx: EntityManager, network: UtxoNetwork): Promise<void> {
   const hot = await lockTreasury(tx, network.id);
   const price = BigInt(await unitPriceNow(tx, network.id));
-  if (price > network.joining.maxPrice) return;
   const open = await tx.query<unknown[]>(
     `SELECT FROM intent WHERE network = $1 AND kind = 'consolidate' AND NOT booked AND status <> 'dead' LIMIT 1`,
     [network.id],
   );
   if (open.length) return;
-  const coins = coinsToJoin(await freeCoins(tx, network.id, network.joining.smallCoin), price, network);
+  const earlier = coinsToMove(await freeCoins(tx, network.id, { ofEarlier: true }), price, network);
+  const small = { below: network.joining.smallCoin };
+  const coins = earlier.length ? earlier : coinsToJoin(await freeCoins(tx, network.id, small), price, network);
   if (!coins.length) return;
   const ref = newId();
   const depositIds = coins.map((coin) => coin.id);
-  const limits = limitsFor((network.joining.maxPrice * 2n).toString(), sweepWork(network.native, coins.length));
+  const { maxPrice } = network.joining;
+  const limits = limitsFor(
+    ((price > maxPrice ? price : maxPrice) * 2n).toString(),
+    sweepWork(network.native, coins.length),
+  );
   const id = await planIntent(tx, {
     kind: 'consolidate',
     ref,

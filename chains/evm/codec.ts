@@ -24,6 +24,7 @@ import {
   type KeyPath,
   type SignedTransaction,
   type TransactionPlan,
+  type Seeds,
 } from '../../domain/chains/chain';
 import { DomainError } from '../../domain/errors';
 import { toUnits } from '../../domain/money';
@@ -128,9 +129,9 @@ export function evmCodec(network: EvmNetwork, chain: EvmChain): ChainCodec {
 
   /** Private keys by path, checked against their addresses. */
   const keysOf =
-    (seed: Uint8Array): KeyOf =>
+    (seeds: Seeds): KeyOf =>
     (path, address) => {
-      const pair = pairOf(seed, path);
+      const pair = pairOf(seeds, path);
       const own = addresses.get(pair) ?? addressOf(pointCompress(pair.publicKey, false));
       addresses.set(pair, own);
       if (own !== address) throw new DomainError('KEY_MISMATCH', `Key ${nameOf(path)} is not of ${address}`);
@@ -143,12 +144,12 @@ export function evmCodec(network: EvmNetwork, chain: EvmChain): ChainCodec {
     normalise,
     refusalOf: () => null,
     extendedKey: (seed, role) => account(seed, role).publicExtendedKey,
-    sign(seed, plan): SignedTransaction {
+    sign(seeds, plan): SignedTransaction {
       if (plan.kind !== 'account')
         throw new DomainError('INTENT_MISMATCH', `A transaction of ${network.name} spends no coins`);
       if (plan.tag !== undefined)
         throw new DomainError('INTENT_MISMATCH', `A transaction of ${network.name} has no destination tag`);
-      const keyOf = keysOf(seed);
+      const keyOf = keysOf(seeds);
       const key = keyOf(plan.key, plan.from);
       const common = {
         chainId: chain.chainId,

@@ -1,7 +1,7 @@
 import { hex } from '@scure/base';
 import { HDKey } from '@scure/bip32';
 import { pointCompress, signRecoverable } from 'tiny-secp256k1';
-import { keyRoles, type ChainCodec, type KeyPath } from '../../domain/chains/chain';
+import { keyRoles, type ChainCodec, type KeyPath, type Seeds } from '../../domain/chains/chain';
 import { DomainError } from '../../domain/errors';
 import { branchedChildren, keyPairs, nameOf, type KeyPair } from '../child-key';
 import { addressOfKey, base58Of, sha256, zeroAddress } from './address';
@@ -20,7 +20,7 @@ const signatureBytes = 65;
 export type TronCodec = Pick<ChainCodec, 'derive' | 'normalise' | 'refusalOf' | 'extendedKey'> &
   Readonly<{
     /** Deterministic signature over `plan`. Throws INTENT_MISMATCH, KEY_MISMATCH. */
-    sign(seed: Uint8Array, plan: TronPlan): SignedTronTransaction;
+    sign(seeds: Seeds, plan: TronPlan): SignedTronTransaction;
     /** Points of bandwidth that the transaction of a plan takes, whether signed or not. */
     sizeOf(plan: TronPlan): bigint;
     /** Read back from raw bytes, for the record and for audits. */
@@ -66,8 +66,8 @@ export function tronCodec(chain: TronChain): TronCodec {
   const addresses = new WeakMap<KeyPair, string>();
 
   /** The private key of a path, which must be that of the address. */
-  function keyOf(seed: Uint8Array, path: KeyPath, address: string): Uint8Array {
-    const pair = pairOf(seed, path);
+  function keyOf(seeds: Seeds, path: KeyPath, address: string): Uint8Array {
+    const pair = pairOf(seeds, path);
     const own = addresses.get(pair) ?? addressOfKey(pointCompress(pair.publicKey, false));
     addresses.set(pair, own);
     if (own !== address) throw new DomainError('KEY_MISMATCH', `Key ${nameOf(path)} is not of ${address}`);
@@ -84,11 +84,11 @@ export function tronCodec(chain: TronChain): TronCodec {
     normalise,
     refusalOf: () => null,
     extendedKey: (seed, role) => account(seed, role).publicExtendedKey,
-    sign(seed, plan) {
+    sign(seeds, plan) {
       checkPlan(chain, plan);
       if (normalise(plan.to) !== plan.to)
         throw new DomainError('INTENT_MISMATCH', `${plan.to} is no recipient on TRON, or not in its one spelling`);
-      const key = keyOf(seed, plan.key, plan.from);
+      const key = keyOf(seeds, plan.key, plan.from);
       const rawData = rawDataOf(chain, plan);
       const raw = hex.encode(transactionOf(rawData, signatureOf(key, sha256(rawData))));
       return { txId: checkSigned(chain, plan, raw), raw, expiresAt: plan.expiresAt };

@@ -9,6 +9,7 @@ import {
   type KeyPath,
   type SignedTransaction,
   type TransactionPlan,
+  type Seeds,
 } from '../../domain/chains/chain';
 import { utxoWork } from '../../domain/chains/costs';
 import { DomainError } from '../../domain/errors';
@@ -30,7 +31,7 @@ export function utxoCodec(network: UtxoNetwork, chain: UtxoChain): ChainCodec {
   const spellings = [chain, ...(chain.otherScriptHashes ?? []).map((scriptHash) => ({ ...chain, scriptHash }))];
   const unpayable = Object.entries(chain.unpayable ?? {});
 
-  function sign(seed: Uint8Array, plan: TransactionPlan): SignedTransaction {
+  function sign(seeds: Seeds, plan: TransactionPlan): SignedTransaction {
     if (plan.kind !== 'utxo') throw new DomainError('INTENT_MISMATCH', `A transaction of ${network.name} spends coins`);
     if (plan.outputs.some(({ tag }) => tag !== undefined))
       throw new DomainError('INTENT_MISMATCH', `An output of ${network.name} has no destination tag`);
@@ -41,7 +42,7 @@ export function utxoCodec(network: UtxoNetwork, chain: UtxoChain): ChainCodec {
     }
     const tx = new Transaction({ version: 2 });
     const keys = plan.coins.map((coin) => {
-      const { privateKey, publicKey } = pairOf(seed, coin.key);
+      const { privateKey, publicKey } = pairOf(seeds, coin.key);
       const spend = p2wpkh(publicKey, chain);
       if (spend.address !== coin.address)
         throw new DomainError('KEY_MISMATCH', `Key ${nameOf(coin.key)} is not of ${coin.address}`);

@@ -1,5 +1,5 @@
 import { HDKey } from '@scure/bip32';
-import { keyRoles, type ChainCodec, type KeyRole } from '../../domain/chains/chain';
+import { keyRoles, type ChainCodec, type KeyRole, type Seeds } from '../../domain/chains/chain';
 import type { Destination } from '../../domain/chains/tags';
 import { branchedChildren, keyPairs } from '../child-key';
 import { addressOf, normalise, readDestination, refusalOf, xAddressOf } from './addresses';
@@ -15,7 +15,7 @@ export type XrplCodec = Pick<ChainCodec, 'derive' | 'normalise' | 'refusalOf' | 
     readDestination(address: string, tag?: string): Destination;
     xAddress(destination: Destination): string;
     /** Deterministic. Throws INTENT_MISMATCH, KEY_MISMATCH. */
-    sign(seed: Uint8Array, plan: PaymentPlan): SignedPayment;
+    sign(seeds: Seeds, plan: PaymentPlan): SignedPayment;
     /** Read back from raw bytes. `lastLedger` null: they never end. Throws INTENT_MISMATCH for bytes that are not
      *  signed. */
     decode(raw: string): Readonly<{ txId: string; account: string; sequence: number; lastLedger: number | null }>;
@@ -36,7 +36,7 @@ export function xrplCodec(chain: XrplChain): XrplCodec {
     readDestination: (address, tag) => readDestination(chain, address, tag),
     xAddress: (destination) => xAddressOf(chain, destination),
     extendedKey: (seed, role) => account(seed, role).publicExtendedKey,
-    sign: (seed, plan) => signPayment(chain, plan, pairOf(seed, plan.key)),
+    sign: (seeds, plan) => signPayment(chain, plan, pairOf(seeds, plan.key)),
     decode(raw) {
       const fields = readSigned(raw);
       const last = fields.LastLedgerSequence;

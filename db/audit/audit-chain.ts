@@ -1,6 +1,6 @@
 import type { DataSource } from 'typeorm';
 import { assetOf, networks } from '../../domain/chains/assets';
-import type { ChainAdapter, KeyRole } from '../../domain/chains/chain';
+import type { ChainAdapter } from '../../domain/chains/chain';
 import { fit, toUnits } from '../../domain/money';
 import type { Violation } from './violation';
 
@@ -112,19 +112,14 @@ async function wrongCoins(db: DataSource, adapter: ChainAdapter): Promise<string
 }
 
 async function auditDerivation(db: DataSource, adapter: ChainAdapter): Promise<Violation[]> {
-  const keys = (await db.query('SELECT role, xpub FROM extended_key WHERE network = $1', [adapter.network])) as Array<{
-    role: KeyRole;
-    xpub: string;
-  }>;
   const rows = (await db.query(
-    'SELECT address, role, branch, key_index FROM address WHERE network = $1 ORDER BY created_at DESC LIMIT $2',
+    `SELECT a.address, a.branch, a.key_index, branch_key(k.network, k.role, a.branch) AS xpub FROM address a
+       LEFT JOIN extended_key k ON k.network = a.network AND k.role = a.role
+      WHERE a.network = $1 ORDER BY a.created_at DESC LIMIT $2`,
     [adapter.network, derivedPerLook],
-  )) as Array<{ address: string; role: KeyRole; branch: number; key_index: number }>;
+  )) as Array<{ address: string; branch: number; key_index: number; xpub: string | null }>;
   const found = rows
-    .filter((row) => {
-      const key = keys.find((candidate) => candidate.role === row.role);
-      return !key || adapter.derive(key.xpub, row.key_index, row.branch) !== row.address;
-    })
+    .filter((row) => row.xpub === null || adapter.derive(row.xpub, row.key_index, row.branch) !== row.address)
     .map((row) => row.address);
   return found.length
     ? [{ invariant: 'I15', what: `addresses on ${adapter.network} that do not derive again`, found }]

@@ -11,6 +11,15 @@ export const extendedKeyEntity = entity('extended_key', {
   sequence_of: text(),
 });
 
+/** `xpub`: of the branches from `from_branch` on, as far as that of the next seed. */
+export const seedKeyEntity = entity('seed_key', {
+  network: key(text()),
+  role: key(text<KeyRole>()),
+  from_branch: key(integer()),
+  xpub: text(),
+  created_at: timestamptz(),
+});
+
 export const addressEntity = entity('address', {
   network: key(text()),
   address: key(text()),

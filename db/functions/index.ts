@@ -50,6 +50,8 @@ const names = [
   'guard_journal',
   // what we send
   'register_network_key',
+  'register_network_keys',
+  'branch_key',
   'wallet_total',
   'guard_replacement',
   'drop_intents',

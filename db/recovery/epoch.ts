@@ -7,13 +7,14 @@ import { watchFrom } from './watch';
 import type { RowOf } from '../entity';
 import type { recoveryEntity } from './entities';
 
-/** What the signer keeps outside the database. `write` returns when the file is on disk. */
+/** What the signer keeps outside the database. `write` returns when the file is on disk; an epoch without `seeds`
+ *  leaves those that it has. */
 export type EpochFile = Readonly<{ read(): Epoch | null; write(epoch: Epoch): void }>;
 /** The file and the database do not fit; the message says what to do. */
 export class EpochRefused extends Error {}
 
 /** Ends the lineage in an incarnation. */
-const lineageOf = (incarnation: string): string => incarnation.slice(0, incarnation.indexOf('@'));
+export const lineageOf = (incarnation: string): string => incarnation.slice(0, incarnation.indexOf('@'));
 type Row = { epoch: number; beat: string; incarnation: string };
 
 /** Confirms this incarnation of the database for as long as its server runs; where it is another than the signer knew,

@@ -38,7 +38,7 @@ export async function watchSome(
   size: number,
 ): Promise<boolean> {
   const [part] = await tx.query<Part[]>(
-    `SELECT w.*, k.xpub FROM key_watch w JOIN extended_key k USING (network, role)
+    `SELECT w.*, branch_key(w.network, w.role, w.branch) AS xpub FROM key_watch w
       WHERE w.next_index < w.until_index AND w.network = ANY($1)
       ORDER BY w.network, w.role, w.branch LIMIT 1 FOR UPDATE OF w SKIP LOCKED`,
     [Object.keys(codecs)],

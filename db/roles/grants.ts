@@ -11,6 +11,7 @@ export type TableGrants = Readonly<Record<string, Readonly<Record<string, string
 /** Who may call which function. Those that write run with the rights of the owner, on a fixed search_path. */
 export const functionGrants: Readonly<Record<string, readonly DatabaseRole[]>> = {
   admit_destinations: ['signer'],
+  branch_key: ['payments', 'chain', 'signer', 'audit'],
   claim_address: ['api', 'operator'],
   claim_deposit: ['api', 'operator'],
   conversion_terms: ['api'],
@@ -33,7 +34,9 @@ export const functionGrants: Readonly<Record<string, readonly DatabaseRole[]>> =
   open_payment: ['api'],
   post_conversion: ['api'],
   post_journal: ['api', 'payments', 'chain', 'signer', 'operator'],
+  // Of the release before.
   register_network_key: ['signer'],
+  register_network_keys: ['signer'],
   repeat_top_up: ['payments', 'chain', 'signer'],
   request_workflow_2: ['api', 'payments', 'chain', 'signer', 'operator'],
   restart_key_index: ['signer'],
@@ -303,6 +306,7 @@ export const tableGrants: TableGrants = {
   request_log: { api: 'SELECT, INSERT, UPDATE (created_at, details, reason)', payments: 'SELECT, DELETE' },
   reset_token: { 'api, operator': 'SELECT, INSERT, UPDATE (spent_at)' },
   screening_list: { payments: 'SELECT', operator: 'SELECT, INSERT, UPDATE (imported_at, score), DELETE' },
+  seed_key: { 'api, payments, signer, operator': 'SELECT' },
   settlement_change: {
     api: 'SELECT, INSERT, UPDATE (applied_at, approved_by, approved_by_name, ended_at, status)',
     payments: 'SELECT, UPDATE (applied_at, approved_by, approved_by_name, ended_at, status)',

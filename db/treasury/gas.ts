@@ -21,7 +21,7 @@ export async function gasWallets(
     `SELECT t.address, ${laneOf('t')} AS lane,
             ${heldUpColumn},
             EXISTS (SELECT FROM address l WHERE l.network = t.network AND l.address = $3 AND l.role = 'treasury'
-                       AND l.key_index = t.key_index AND ${laneOf('l')} IS NOT NULL) AS "isOwn",
+                       AND l.branch = t.branch AND l.key_index = t.key_index AND ${laneOf('l')} IS NOT NULL) AS "isOwn",
             coalesce(p.planned, 0)::text AS planned
        FROM address t
        ${heldUpJoins('$1', '$2')}

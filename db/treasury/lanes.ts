@@ -6,9 +6,11 @@ import type { Queryable } from '../query';
 /** Hot wallets of account chains: the lanes, and the gas wallet of each. The signer says which of our addresses they
  *  are; everybody else reads it. */
 
-/** SQL: what an address is as a lane or the gas wallet of one: `used`, `dropped` or null. Index 0 always is used. */
+/** SQL: what an address is as a lane or the gas wallet of one: `used`, `dropped` or null. Index 0 is used until the
+ *  signer says that it is dropped: a newer seed has another. */
 export const laneOf = (address: string): string =>
-  `CASE WHEN ${address}.role IN ('treasury', 'gas') AND ${address}.key_index = 0 THEN 'used' ELSE ${address}.lane END`;
+  `CASE WHEN ${address}.role IN ('treasury', 'gas') AND ${address}.key_index = 0 THEN coalesce(${address}.lane, 'used')
+        ELSE ${address}.lane END`;
 
 /** SQL: addresses, as `from_address`, whose lowest open nonce has been in no block for long, while others were made.
  *  `network`, `seconds`: expressions. */
@@ -70,19 +72,20 @@ export async function countLanes(tx: Queryable, network: string): Promise<{ used
   return row!;
 }
 
-/** Makes the first treasury addresses that no merchant has, up to `count`, lanes, and the gas addresses of the same
- *  indexes their gas wallets; what is none of them any more is dropped. Returns how many lanes there are. Safe to
- *  repeat. */
+/** Makes the first treasury addresses of a branch that no merchant has, up to `count`, lanes, and the gas addresses of
+ *  the same indexes their gas wallets; what is none of them any more is dropped, as all of an earlier seed are. Returns
+ *  how many lanes there are. Safe to repeat. */
 export async function registerLanes(
   tx: EntityManager,
   network: NetworkId,
   count: number,
   derive: (role: 'treasury' | 'gas', index: number) => string,
+  branch: number,
 ): Promise<number> {
   const lanes: number[] = [];
   for (let index = 0; index < mostLanes && lanes.length < count; index += 1) {
     const address = derive('treasury', index);
-    await registerOwn(tx, { network, address, role: 'treasury', index });
+    await registerOwn(tx, { network, address, role: 'treasury', branch, index });
     const free = await tx.query<unknown[]>(
       `SELECT FROM address WHERE network = $1 AND address = $2 AND merchant_id IS NULL AND conversion_id IS NULL`,
       [network, address],
@@ -92,12 +95,14 @@ export async function registerLanes(
   for (const role of ['treasury', 'gas'] as const) {
     const addresses = lanes.map((index) => derive(role, index));
     if (role === 'gas')
-      for (const [n, index] of lanes.entries()) await registerOwn(tx, { network, address: addresses[n]!, role, index });
+      for (const [n, index] of lanes.entries())
+        await registerOwn(tx, { network, address: addresses[n]!, role, branch, index });
     await tx.query(
       `UPDATE address SET lane = CASE WHEN address = ANY($2) THEN 'used' ELSE 'dropped' END
         WHERE network = $1 AND role = $3
-          AND (address = ANY($2) AND lane IS DISTINCT FROM 'used' OR lane = 'used' AND NOT address = ANY($2))`,
-      [network, addresses, role],
+          AND (address = ANY($2) AND lane IS DISTINCT FROM 'used'
+            OR (lane = 'used' OR lane IS NULL AND key_index = 0 AND branch < $4) AND NOT address = ANY($2))`,
+      [network, addresses, role, branch],
     );
   }
   return lanes.length;
@@ -105,11 +110,10 @@ export async function registerLanes(
 
 const registerOwn = (
   tx: EntityManager,
-  own: Readonly<{ network: string; address: string; role: 'treasury' | 'gas'; index: number }>,
+  own: Readonly<{ network: string; address: string; role: 'treasury' | 'gas'; branch: number; index: number }>,
 ): Promise<unknown> =>
-  tx.query(`INSERT INTO address (network, address, role, key_index) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING`, [
-    own.network,
-    own.address,
-    own.role,
-    own.index,
-  ]);
+  tx.query(
+    `INSERT INTO address (network, address, role, branch, key_index) VALUES ($1, $2, $3, $4, $5)
+     ON CONFLICT DO NOTHING`,
+    [own.network, own.address, own.role, own.branch, own.index],
+  );

@@ -12,11 +12,16 @@ import { blockedAfterSeconds, heldUpColumn, heldUpJoins, laneOf } from './lanes'
 
 /** What our own addresses hold. Who owns it the ledger says, not the address: all of them pay for everybody. */
 
-/** The address of the platform's own on a network. Throws UPSTREAM_UNAVAILABLE before the signer has registered its
- *  keys. */
+/** SQL: the first branch of the newest seed on a network, an expression. What is on branches before it is moved away.
+ *  */
+const newestSeed = (network: string): string =>
+  `(SELECT coalesce(max(s.from_branch), 0) FROM seed_key s WHERE s.network = ${network} AND s.role = 'treasury')`;
+
+/** The address of the platform's own on a network, of the newest seed. Throws UPSTREAM_UNAVAILABLE before the signer
+ *  has registered its keys. */
 export async function ownAddress(tx: EntityManager, network: string, role: 'treasury' | 'gas'): Promise<string> {
   const [row] = await tx.query<Array<{ address: string }>>(
-    'SELECT address FROM address WHERE network = $1 AND role = $2 AND key_index = 0',
+    `SELECT address FROM address WHERE network = $1 AND role = $2 AND key_index = 0 ORDER BY branch DESC LIMIT 1`,
     [network, role],
   );
   if (!row)
@@ -40,11 +45,14 @@ export async function accountAt(
   return rows.length ? 'A:treasury' : 'A:deposit';
 }
 
-/** The first treasury address of a network, locked: one plan at a time decides what the treasury pays with. */
+/** The first treasury address of a network, locked with those of earlier seeds, the oldest first: one plan at a time
+ *  decides what the treasury pays with, also while a seed begins. */
 export async function lockTreasury(tx: EntityManager, network: string): Promise<string> {
-  const hot = await ownAddress(tx, network, 'treasury');
-  await tx.query('SELECT FROM address WHERE network = $1 AND address = $2 FOR NO KEY UPDATE', [network, hot]);
-  return hot;
+  await tx.query(
+    `SELECT FROM address WHERE network = $1 AND role = 'treasury' AND key_index = 0 ORDER BY branch FOR NO KEY UPDATE`,
+    [network],
+  );
+  return ownAddress(tx, network, 'treasury');
 }
 
 /** Whole base units per vbyte or gas. Throws UPSTREAM_UNAVAILABLE where no estimate is fresh. */
@@ -68,16 +76,25 @@ export const mergeHeld = (db: Queryable): Promise<unknown> =>
 /** So many rows are summed faster than they are merged. */
 const mostParts = 100;
 
-/** Confirmed treasury coins that no intent has locked, the largest first; `below`: only those that bring less. */
-export async function freeCoins(tx: Queryable, network: string, below: bigint | null = null): Promise<FreeCoin[]> {
+/** Confirmed treasury coins that no intent has locked, the largest first. `below`: only those that bring less;
+ *  `ofEarlier`: only those on addresses of earlier seeds that are not frozen. */
+export async function freeCoins(
+  tx: Queryable,
+  network: string,
+  { below = null, ofEarlier = false }: Readonly<{ below?: bigint | null; ofEarlier?: boolean }> = {},
+): Promise<FreeCoin[]> {
   const { decimals } = assetOf(networks[network as NetworkId].native);
   const rows = await tx.query<Array<{ id: string; units: string }>>(
     `SELECT d.id, trim_scale(d.amount * power(10::numeric, $2))::text AS units FROM deposit d
       WHERE d.network = $1 AND d.role = 'treasury' AND d.status = 'confirmed' AND d.allocation IN ('own', 'capital')
         AND d.spent_by_tx IS NULL
         AND ($3::numeric IS NULL OR d.amount * power(10::numeric, $2) < $3)
+        AND (NOT $4 OR EXISTS (SELECT FROM address a WHERE a.network = d.network AND a.address = d.address
+          AND a.tag = d.tag AND a.branch < ${newestSeed('$1')}
+          AND NOT EXISTS (SELECT FROM wallet_sequence w WHERE w.network = a.network AND w.address = a.address
+            AND w.frozen_reason IS NOT NULL)))
         AND NOT EXISTS (SELECT FROM coin_lock l WHERE l.deposit_id = d.id) ORDER BY d.amount DESC, d.id LIMIT 1000`,
-    [network, decimals, below === null ? null : below.toString()],
+    [network, decimals, below === null ? null : below.toString(), ofEarlier],
   );
   return rows.map(({ id, units }) => ({ id, units: BigInt(units) }));
 }
@@ -87,18 +104,19 @@ const ofTreasury = `a.network = $1
   AND a.from_address IN (SELECT address FROM address WHERE network = $1 AND role = 'treasury')`;
 
 /** What each treasury address of an account chain can spend of a currency beyond what signed and planned intents take;
- *  lanes first, then by amount. */
+ *  lanes first, then by amount. Every address of an earlier seed is like a lane that was dropped. */
 export async function treasurySources(tx: EntityManager, currency: string): Promise<Wallet[]> {
   const { decimals } = assetOf(currency);
   const { id: network, native } = networkOf(currency);
   const rows = await tx.query<
     Array<Pick<Wallet, 'address' | 'lane' | 'heldUp'> & { arrived: string; gone: string; planned: string }>
   >(
-    `SELECT t.address, ${laneOf('t')} AS lane,
+    `SELECT t.address, CASE WHEN t.branch < newest.branch THEN 'dropped' ELSE ${laneOf('t')} END AS lane,
             ${heldUpColumn},
             coalesce(d.arrived, 0)::text AS arrived, (coalesce(d.gone, 0) + coalesce(g.open, 0))::text AS gone,
             coalesce(p.planned, 0)::text AS planned
        FROM address t
+       CROSS JOIN (SELECT ${newestSeed('$1')} AS branch) newest
        LEFT JOIN LATERAL (
          SELECT sum(arrived) FILTER (WHERE currency = $2) AS arrived,
                 coalesce(sum(moved) FILTER (WHERE currency = $2), 0) + CASE WHEN $2 = $3 THEN sum(fees)

@@ -16,6 +16,9 @@ export type KeyRole = (typeof keyRoles)[number];
  *  the database begins a new branch, so that no index repeats; absent: the first, 0. */
 export type KeyPath = Readonly<{ role: KeyRole; index: number; branch?: number }>;
 
+/** The seed that addresses are derived from; with several, the one of each branch. Only the signer has any. */
+export type Seeds = Uint8Array | ((branch: number) => Uint8Array);
+
 /** One movement of value that a block or the mempool shows. UTXO: one per output, `index` = vout. EVM: token transfer,
  *  `index` = position of the log in its transaction's receipt, which no reorganisation changes; native value of the
  *  transaction itself, `index` = -1; native value moved by a contract inside the transaction, `index` = -(2 + position
@@ -160,7 +163,7 @@ export interface ChainCodec {
   extendedKey(seed: Uint8Array, role: KeyRole): ExtendedPublicKey;
   /** Deterministic signature over `plan`. Throws PLAN_UNBALANCED, KEY_MISMATCH (the key does not give the stated
    *  address). */
-  sign(seed: Uint8Array, plan: TransactionPlan): SignedTransaction;
+  sign(seeds: Seeds, plan: TransactionPlan): SignedTransaction;
   /** Virtual bytes or gas of a plan of this shape: UTXO by inputs and outputs, EVM by asset. */
   sizeOf(shape: { inputs: number; outputs: number; currency: Currency }): bigint;
   /** Wallets open the payment from it: BIP 21 or EIP-681; `amount` is a decimal string in whole units. EIP-681 has no

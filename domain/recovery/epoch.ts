@@ -1,10 +1,13 @@
+import type { SeedSpan } from './seeds';
+
 /** How a recovery of the database is recognised. Each begins an epoch, whose number is the branch of the addresses that
- *  are made in it. The database says its epoch in a row, and the signer in a file that no restore of the database takes
- *  back. Runbook: docs/operations/backup-and-restore.md. */
+ *  are made in it. A further seed begins one too (seeds.ts). The database says its epoch in a row, and the signer in a
+ *  file that no restore of the database takes back. Runbook: docs/operations/backup-and-restore.md. */
 
 /** What a side remembers. `lineage`: system identifier, timeline and ids of the database that it was written for.
- *  `beat`: grows while the signer runs, in the row first, so that a row behind the file is an older copy. */
-export type Epoch = Readonly<{ epoch: number; beat: number; lineage: string }>;
+ *  `beat`: grows while the signer runs, in the row first, so that a row behind the file is an older copy. `seeds`: of
+ *  which branches each seed is, in the file alone; absent where there never was a second one. */
+export type Epoch = Readonly<{ epoch: number; beat: number; lineage: string; seeds?: readonly SeedSpan[] }>;
 
 export type EpochVerdict =
   | Readonly<{ act: 'begin' }>

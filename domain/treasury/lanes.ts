@@ -67,6 +67,9 @@ export const laneToGatherAt = (
 
 type Move = Readonly<{ from: string; to: string; units: bigint }>;
 
+/** So many dropped wallets are emptied in a look: each is a transaction. */
+const mostEmptied = 16;
+
 /** What of each lane's float to move now. `least`: a smaller sum is not worth a move. `leastToSpread`: what moves
  *  between two lanes in use is this much at least; null: nothing may. `awaited`: what is asked for and not planned yet:
  *  while a share would not pay for it, nothing is taken from the lane that has most. */
@@ -78,11 +81,14 @@ export function floatMoves(
   const moves: Move[] = [];
   const arriving = new Map<string, bigint>();
   const coming = (address: string): bigint => comingTo(address) + (arriving.get(address) ?? 0n);
-  for (const dropped of wallets.filter((wallet) => wallet.lane === 'dropped' && isOpen(wallet))) {
+  const dropped = wallets
+    .filter((wallet) => wallet.lane === 'dropped' && isOpen(wallet) && wallet.free > terms.least)
+    .toSorted((a, b) => (a.free < b.free ? 1 : a.free > b.free ? -1 : 0));
+  for (const one of dropped.slice(0, mostEmptied)) {
     const to = laneToFill(wallets, coming);
-    if (dropped.free <= terms.least || !to || !isOpen(to)) continue;
-    moves.push({ from: dropped.address, to: to.address, units: dropped.free });
-    arriving.set(to.address, (arriving.get(to.address) ?? 0n) + dropped.free);
+    if (!to || !isOpen(to)) continue;
+    moves.push({ from: one.address, to: to.address, units: one.free });
+    arriving.set(to.address, (arriving.get(to.address) ?? 0n) + one.free);
   }
   const lanes = withComing(wallets.filter(isLane), coming);
   const open = lanes.filter(isOpen);

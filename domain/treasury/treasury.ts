@@ -85,6 +85,19 @@ export function gather(others: readonly Source[], hot: bigint, needed: bigint, l
 /** So many small coins are put together, at most so many at once. */
 const [fewest, most] = [50, 200];
 
+/** The coins of an earlier seed to move now, the largest first: each that is worth its own input; while the price is
+ *  not low, each whose input costs a hundredth of it at most. None where they do not pay for the output as well. */
+export function coinsToMove(coins: readonly FreeCoin[], unitPrice: bigint, network: UtxoNetwork): readonly FreeCoin[] {
+  const share = unitPrice > network.joining.maxPrice ? 100n : priceReserve;
+  const largestFirst = coins
+    .filter((coin) => coin.units > BigInt(network.sizes.input) * unitPrice * share)
+    .toSorted((a, b) => (a.units < b.units ? 1 : a.units > b.units ? -1 : 0))
+    .slice(0, most);
+  const total = largestFirst.reduce((sum, { units }) => sum + units, 0n);
+  const work = utxoWork(network, { inputs: largestFirst.length, outputs: 1 });
+  return total > work * unitPrice * priceReserve ? largestFirst : [];
+}
+
 /** The small coins to put together now, the smallest first; none while the price is not low, or there are few of them.
  *  What is hardly worth its own input stays. */
 export function coinsToJoin(

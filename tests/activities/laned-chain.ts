@@ -64,7 +64,7 @@ export const lane = (index: number): string => addressOf('treasury', index);
 export const rpc = <T>(method: string, params: readonly unknown[]): Promise<T> => call<T>(anvil.url, method, params);
 export const maintain = (): Promise<void> => treasuryMaintenanceActivities({ db, config }).maintainTreasury();
 export const register = (lanes: number): Promise<number> =>
-  db.transaction((tx) => registerKeys(tx, codec, (role) => codec.extendedKey(seed, role), lanes));
+  db.transaction((tx) => registerKeys(tx, codec, (role) => [{ xpub: codec.extendedKey(seed, role), from: 0 }], lanes));
 
 export async function startChain(): Promise<void> {
   dataDir = mkdtempSync(join(tmpdir(), 'crypto-payments-lanes-'));

@@ -1,5 +1,6 @@
 import { createCodec } from '../../chains/codecs';
 import { registerKeys } from '../../db/chains/extended-keys';
+import type { KeyRole } from '../../domain/chains/chain';
 import { factsOf, lockPayment } from '../../db/payments/payments';
 import { isOurs } from '../../db/wallets/wallets';
 import { parseConfig } from '../../domain/config';
@@ -103,7 +104,8 @@ it('are watched on a network that is switched on later, whatever was given befor
     expect(await rowsOf(h, 'payment_id = $1', [before.id])).toHaveLength(1);
     const codec = createCodec('polygon', parseConfig({}).chain);
     const seed = Buffer.alloc(64, 7);
-    await h.db.transaction((tx) => registerKeys(tx, codec, (role) => codec.extendedKey(seed, role), 2));
+    const keysOf = (role: KeyRole) => [{ xpub: codec.extendedKey(seed, role), from: 0 }];
+    await h.db.transaction((tx) => registerKeys(tx, codec, keysOf, 2));
     expect((await rowsOf(h, 'payment_id = $1', [before.id])).map((row) => [row.network, row.is_elsewhere])).toEqual([
       ['ethereum', false],
       ['polygon', true],

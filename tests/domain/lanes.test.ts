@@ -137,6 +137,24 @@ describe('A2: lanes', () => {
     expect(laneToFill(all, (address) => (address === 'l0' ? 15n : 0n))!.address).toBe('l1');
   });
 
+  it('empties sixteen dropped wallets at once, the fullest first', () => {
+    const wallet = (n: number): Wallet => ({
+      address: `old${n}`,
+      free: BigInt(100 + n),
+      lane: 'dropped',
+      heldUp: null,
+    });
+    const all = [
+      { ...wallet(0), address: 'new', lane: 'used' as const },
+      ...Array.from({ length: 40 }, (_, n) => wallet(n)),
+    ];
+    const moves = floatMoves(all, none, { least: 100n, leastToSpread: 1n, awaited: 0n });
+    expect(moves.map(({ from }) => from)).toEqual(Array.from({ length: 16 }, (_, n) => `old${39 - n}`));
+    expect(new Set(moves.map(({ to }) => to))).toEqual(new Set(['new']));
+    // What is not worth a move stays, and does not take the place of others.
+    expect(floatMoves([all[0]!, wallet(0)], none, { least: 100n, leastToSpread: null, awaited: 0n })).toEqual([]);
+  });
+
   it('moves only what is there, from dropped lanes or the fullest, to open lanes, and brings them closer', () => {
     fc.assert(
       fc.property(wallets, fc.bigInt(0n, 50n), fc.option(fc.bigInt(1n, 100n)), free, (all, least, spread, awaited) => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { utxoOf } from '../../domain/chains/costs';
-import { assignSources, chooseCoins, gather } from '../../domain/treasury/treasury';
+import { assignSources, chooseCoins, coinsToMove, gather } from '../../domain/treasury/treasury';
 
 describe('chooseCoins', () => {
   const coins = fc
@@ -23,6 +23,35 @@ describe('chooseCoins', () => {
           expect(sum(largest.slice(0, count))).toBeLessThan(units + cost(count, price));
       }),
     );
+  });
+});
+
+describe('coinsToMove', () => {
+  const network = utxoOf('BTC');
+  const { maxPrice } = network.joining;
+  const input = BigInt(network.sizes.input);
+  const coin = (units: bigint) => ({ id: String(units), units });
+  const moved = (units: readonly bigint[], price: bigint) =>
+    coinsToMove(units.map(coin), price, network).map((one) => one.units);
+
+  it('moves the largest first, and leaves what is not worth its own input', () => {
+    const least = input * 2n * 2n;
+    expect(moved([least, least + 1n, 10n ** 8n], 2n)).toEqual([10n ** 8n, least + 1n]);
+    // Alone, a small one does not pay for the transaction.
+    expect(moved([least + 1n], 2n)).toEqual([]);
+    expect(moved([], 2n)).toEqual([]);
+  });
+
+  it('while fees are high, moves what costs a hundredth of itself at most', () => {
+    const price = maxPrice + 1n;
+    const bound = input * price * 100n;
+    expect(moved([bound, bound + 1n], price)).toEqual([bound + 1n]);
+    expect(moved([bound], maxPrice)).toEqual([bound]);
+  });
+
+  it('moves 200 at once', () => {
+    const many = Array.from({ length: 250 }, (_, n) => 10n ** 7n + BigInt(n));
+    expect(moved(many, 2n)).toEqual(many.toReversed().slice(0, 200));
   });
 });
 

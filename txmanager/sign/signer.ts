@@ -1,15 +1,15 @@
 import type { WaitCause } from '../../domain/txmanager/waits';
 import { networks, type NetworkId } from '../../domain/chains/assets';
-import type { ChainCodec } from '../../domain/chains/chain';
+import type { ChainCodec, Seeds } from '../../domain/chains/chain';
 import { DomainError, type ErrorCode } from '../../domain/errors';
 import type { NewDestinationRules } from '../../domain/txmanager/new-destinations';
 import type { SignatureRecord } from '../../db/recovery/lost';
 import type { IntentRow } from '../../db/txmanager/intents';
 
-/** `seed` lives in the signer's process alone and goes nowhere. */
+/** `seed` (or each branch's) lives in the signer's process alone and goes nowhere. */
 export type Signer = Readonly<{
   codecs: Readonly<Record<NetworkId, ChainCodec>>;
-  seed: Uint8Array;
+  seed: Seeds;
   /** The usual ones unless told. */
   newDestinations?: NewDestinationRules | undefined;
   /** Where signatures are kept beside the database; a test may have none. */

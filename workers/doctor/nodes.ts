@@ -8,6 +8,7 @@ import { loginOf, type Config } from '../../domain/config';
 import { fault, good, warning, type Finding } from '../../domain/finding';
 import type { RowOf } from '../../db/entity';
 import type { chainCursorEntity } from '../../db/chains/entities';
+import { registeredKeys } from '../../db/chains/extended-keys';
 
 /** A head from further in the future than this says that our own clock is behind. */
 const futureSeconds = 15;
@@ -66,16 +67,24 @@ export async function checkFollowers(db: DataSource, { networks: on }: Pick<Conf
 
 const roles = ['deposit', 'treasury', 'gas'] as const;
 
-/** Whether the signer has registered the keys of every network: without them no payment gets an address. */
+/** Whether the signer has registered the keys of every network, and those of every seed on each: without them no
+ *  payment gets an address. */
 export async function checkKeys(db: DataSource, { networks: on }: Pick<Config, 'networks'>): Promise<Finding[]> {
-  const rows = await db.query<Array<{ network: string; role: string }>>('SELECT network, role FROM extended_key');
-  return on.map((id) => {
+  const rows = await registeredKeys(db);
+  const branchesOf = (id: string, role: string): number[] =>
+    rows.filter((row) => row.network === id && row.role === role).map(({ from }) => from);
+  const all = [...new Set(rows.map(({ from }) => from))].toSorted((a, b) => a - b);
+  const seeds = all.length > 1 ? [good(`Keys of ${all.length} seeds: the newest from branch ${all.at(-1)!} on`)] : [];
+  const keys = on.map((id) => {
     const missing = roles.filter((role) => !rows.some((row) => row.network === id && row.role === role));
     return missing.length
       ? fault(
           `${networks[id].name} has no ${missing.join(', ')} key`,
           'Start the signer with the seed: it registers them',
         )
-      : good(`The keys of ${networks[id].name} are registered`);
+      : roles.some((role) => branchesOf(id, role).length < all.length)
+        ? fault(`${networks[id].name} has no key of some seeds`, 'Start the signer with all seeds: it registers them')
+        : good(`The keys of ${networks[id].name} are registered`);
   });
+  return [...seeds, ...keys];
 }

@@ -31,6 +31,7 @@ const unseen: ReadonlyArray<readonly [role: DatabaseRole, table: string, line: s
 const formerFunctions: Readonly<Record<string, readonly DatabaseRole[]>> = {
   emit_event: ['api', 'payments', 'chain', 'signer', 'operator'],
   emit_event_2: ['api', 'payments', 'chain', 'signer', 'operator'],
+  register_network_key: ['signer'],
   insert_payment: ['payments'],
   request_workflow: ['api', 'payments', 'chain', 'signer', 'operator'],
 };
