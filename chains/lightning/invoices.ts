@@ -36,8 +36,8 @@ type Unknown = Readonly<{ state: 'unknown' }>;
 type Ended = 'done' | 'still open' | 'settled already' | 'cancelled already' | 'unknown';
 
 export type LndInvoices = Readonly<{
-  /** The invoice to show. Asked again for the same hash, it is the same one, if it is for the same money. Throws
-   *  INTENT_MISMATCH where the node wrote another one than was asked for. */
+  /** The invoice to show. Asked again for the same hash, it is the same one, if it is for the same money and ends no
+   *  later than is asked for now. Throws INTENT_MISMATCH where the node wrote another one than was asked for. */
   create(asked: AskedInvoice): Promise<Readonly<{ text: string; invoice: Invoice }>>;
   lookUp(hash: string): Promise<InvoiceSighting | Unknown>;
   /** Every invoice that is neither settled nor cancelled. lnd announces held money for each invoice alone, so this is
@@ -55,6 +55,8 @@ const states = { OPEN: 'open', ACCEPTED: 'accepted', SETTLED: 'settled', CANCELE
 const stateNames = Object.keys(states) as (keyof typeof states)[];
 const partStates = ['ACCEPTED', 'SETTLED', 'CANCELED'] as const;
 const pageSize = 500;
+/** By how much the node's clock may differ from ours. */
+const clockSlackSeconds = 60;
 
 /** Messages of lnd's `invoices/errors.go`, v0.20. */
 const messages: readonly [RegExp, Ended][] = [
@@ -96,13 +98,16 @@ function paidIn(state: InvoiceSighting['state'], invoice: Fields, parts: readonl
 }
 
 /** Why an invoice is not the one that was asked for; null: it is. */
-function differenceOf(asked: AskedInvoice, invoice: Invoice, network: BitcoinNetwork): string | null {
+function differenceOf(asked: AskedInvoice, invoice: Invoice, network: BitcoinNetwork, isNew: boolean): string | null {
   const life = invoice.expiresAt - invoice.createdAt;
+  // It was made for the same end, and since then its way to the node and the two clocks have cost some of it.
+  const latest = Math.floor(Date.now() / 1000) + asked.expirySeconds + clockSlackSeconds;
   const differs: readonly [boolean, string][] = [
     [invoice.network !== network, `it is of ${invoice.network}`],
     [invoice.hash !== asked.hash, 'it is for another hash'],
     [invoice.amountMsat !== asked.amountMsat, `it is for ${invoice.amountMsat} msat`],
-    [life !== asked.expirySeconds, `it lives ${life} seconds`],
+    [isNew && life !== asked.expirySeconds, `it lives ${life} seconds`],
+    [!isNew && invoice.expiresAt > latest, `it ends at ${invoice.expiresAt}, after ${latest}`],
     [invoice.cltvBlocks < asked.cltvBlocks, `it asks for ${invoice.cltvBlocks} blocks`],
   ];
   return differs.find(([is]) => is)?.[1] ?? null;
@@ -136,7 +141,7 @@ export function lndInvoices(login: LndLogin, network: BitcoinNetwork): LndInvoic
       });
       const own = made ?? (await textOf(asked.hash));
       const invoice = readInvoice(own);
-      const difference = differenceOf(asked, invoice, network);
+      const difference = differenceOf(asked, invoice, network, made !== null);
       if (difference)
         throw new DomainError('INTENT_MISMATCH', `The invoice for ${asked.hash} is another one: ${difference}`);
       return { text: own, invoice };

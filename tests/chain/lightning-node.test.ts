@@ -161,6 +161,19 @@ describe('an invoice', () => {
     expect((await invoices().create(ask)).text).toBe(text);
     const dearer = invoices().create({ ...ask, amountMsat: 2_000_000n });
     await expect(dearer).rejects.toMatchObject({ code: 'INTENT_MISMATCH' });
+    // Made by a call that came late: payers would have it after the quote has ended.
+    const later = (seconds: number) => written(fields(), { createdAt: Math.floor(Date.now() / 1000) + seconds });
+    for (const [seconds, fits] of [
+      [50, true],
+      [70, false],
+    ] as const) {
+      answers[`/v1/invoice/${hash}`] = { body: { ...invoice('OPEN'), payment_request: later(seconds) } };
+      const found = await invoices()
+        .create(ask)
+        .then(() => '')
+        .catch((error: Error) => error.message);
+      expect(found).toMatch(fits ? /^$/ : /it ends at \d+, after \d+/);
+    }
     answers[`/v1/invoice/${hash}`] = refusal('unable to locate invoice', 404);
     await expect(invoices().create(ask)).rejects.toMatchObject(away);
   });
