@@ -5,6 +5,7 @@ import * as branding from './branding/entities';
 import * as chains from './chains/entities';
 import * as conversions from './conversions/entities';
 import * as ledger from './ledger/entities';
+import * as lightning from './lightning/entities';
 import * as limits from './limits/entities';
 import * as mail from './mail/entities';
 import * as operators from './operators/entities';
@@ -32,6 +33,7 @@ export const entities: readonly EntitySchema[] = [
   chains,
   conversions,
   ledger,
+  lightning,
   limits,
   mail,
   operators,

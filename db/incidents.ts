@@ -31,6 +31,8 @@ type Subjects = {
   'untraced-block': 'network';
   'database-recovered': 'network';
   'unclaimed-deposit': 'deposit';
+  'held-lost': 'payment';
+  'held-foreign': 'payment';
   unreconciled: 'asset';
   'new-destinations': 'asset';
 } & Record<SwapIncident, 'conversion'>;

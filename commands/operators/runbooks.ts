@@ -37,6 +37,8 @@ export const runbooks: Readonly<Record<IncidentKind, Runbook>> = {
   'untraced-block': { endedBy: 'service' },
   'database-recovered': { endedBy: 'operator' },
   'unclaimed-deposit': { endedBy: 'claim-address', act: 'claim-deposit' },
+  'held-lost': { endedBy: 'service' },
+  'held-foreign': { endedBy: 'operator' },
   unreconciled: { endedBy: 'book-difference' },
   'new-destinations': { endedBy: 'service' },
   'swap-contradiction': { endedBy: 'operator' },

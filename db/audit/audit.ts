@@ -1,13 +1,15 @@
 import type { DataSource, EntityManager } from 'typeorm';
 import type { ChainAdapter } from '../../domain/chains/chain';
 import { auditHoldings } from './audit-chain';
+import { auditInvoices, type LightningWitness } from './audit-lightning';
 import { bookChecks } from './check-books';
+import { lightningChecks } from './check-lightning';
 import { recordChecks } from './check-records';
 import { sendingChecks } from './check-sending';
 import type { Violation } from './violation';
 
 /** All run on one snapshot. */
-const checks = [...bookChecks, ...sendingChecks, ...recordChecks];
+const checks = [...bookChecks, ...lightningChecks, ...sendingChecks, ...recordChecks];
 
 async function look(db: DataSource): Promise<Violation[]> {
   return db.transaction('REPEATABLE READ', async (tx: EntityManager) => {
@@ -22,13 +24,21 @@ async function look(db: DataSource): Promise<Violation[]> {
 }
 
 /** Checks I1–I16 as far as they apply: the books on one snapshot, and, with adapters, the books against the chains at
- *  one final block. What looks wrong is looked at again after `settleMs`, and only what is wrong both times is
- *  reported. */
+ *  one final block, and against the word of the Lightning node. What looks wrong is looked at again after `settleMs`,
+ *  and only what is wrong both times is reported. */
 export async function audit(
   db: DataSource,
-  { adapters = [], settleMs = 1500 }: { adapters?: readonly ChainAdapter[]; settleMs?: number } = {},
+  {
+    adapters = [],
+    lightning,
+    settleMs = 1500,
+  }: { adapters?: readonly ChainAdapter[]; lightning?: LightningWitness; settleMs?: number } = {},
 ): Promise<Violation[]> {
-  const all = async (): Promise<Violation[]> => [...(await look(db)), ...(await auditHoldings(db, adapters))];
+  const all = async (): Promise<Violation[]> => [
+    ...(await look(db)),
+    ...(await auditHoldings(db, adapters)),
+    ...(lightning ? await auditInvoices(db, lightning) : []),
+  ];
   const first = await all();
   if (!first.length) return [];
   await new Promise((resolve) => setTimeout(resolve, settleMs));

@@ -1,3 +1,4 @@
+import { takenSatoshi } from './check-lightning';
 import { registrySql, holds, paid, captureOrReleaseOf, type Check } from './row-sets';
 
 /** What is on its way out, its holds and its wallets: I7 to I9. */
@@ -171,16 +172,19 @@ export const sendingChecks: readonly Check[] = [
   },
   {
     invariant: 'I9',
-    what: 'unallocated is not the sum of its deposits',
+    what: 'unallocated is not the sum of its deposits and of Lightning money',
     sql: `SELECT coalesce(b.account, s.account) || ' ' || coalesce(b.asset, s.currency)
       FROM (SELECT * FROM balance WHERE account LIKE 'L:unallocated:%') b
-            FULL JOIN (SELECT 'L:unallocated:' || p.merchant_id AS account, d.currency, sum(d.amount) AS amount
-              FROM deposit d
-                         JOIN payment p ON p.id = coalesce(d.child_payment_id, d.payment_id)
-                        WHERE d.allocation = 'unallocated' OR d.allocation = 'refunded' AND NOT EXISTS (
-                          SELECT FROM refund r WHERE d.id = ANY(r.deposit_ids) AND r.status = 'completed') GROUP BY 1, 2
-                       UNION ALL SELECT 'L:unallocated:unclaimed', d.currency, sum(d.amount) FROM deposit d
-                        WHERE d.allocation = 'unclaimed' GROUP BY d.currency) s
+            FULL JOIN (SELECT account, currency, sum(amount) AS amount FROM (
+                SELECT 'L:unallocated:' || p.merchant_id AS account, d.currency, d.amount FROM deposit d
+                  JOIN payment p ON p.id = coalesce(d.child_payment_id, d.payment_id)
+                 WHERE d.allocation = 'unallocated' OR d.allocation = 'refunded' AND NOT EXISTS (
+                   SELECT FROM refund r WHERE d.id = ANY(r.deposit_ids) AND r.status = 'completed')
+                UNION ALL SELECT 'L:unallocated:unclaimed', d.currency, d.amount FROM deposit d
+                 WHERE d.allocation = 'unclaimed'
+                UNION ALL SELECT 'L:unallocated:' || p.merchant_id, i.currency, ${takenSatoshi}
+                  FROM lightning_invoice i JOIN payment p ON p.id = i.payment_id
+                 WHERE i.state = 'taken' AND NOT i.is_for_payment) x GROUP BY 1, 2 HAVING sum(amount) > 0) s
               ON s.account = b.account AND s.currency = b.asset
            WHERE coalesce(b.amount, 0) <> coalesce(s.amount, 0)`,
   },

@@ -1,5 +1,6 @@
 -- What the workers post must be what the rows of others say when their transaction commits: deposits that the follower
--- has confirmed, transactions that the signer has made and the follower has found final, rows of what was asked for.
+-- has confirmed, transactions that the signer has made and the follower has found final, what the Lightning node took,
+-- rows of what was asked for.
 -- CP014: anything else. Fires at the end of each transaction in which a role of theirs has posted. Journals that touch
 -- accounts of the platform alone are held to their families.
 
@@ -20,6 +21,10 @@ CREATE OR REPLACE FUNCTION may_arrive(p_intent bigint) RETURNS boolean LANGUAGE 
   SECURITY DEFINER SET search_path = public, pg_temp AS $$
   SELECT has_arrived(p_intent) OR NOT EXISTS (SELECT FROM attempt WHERE intent_id = p_intent AND status = 'final')
      AND EXISTS (SELECT FROM attempt WHERE intent_id = p_intent AND status IN ('stored', 'sent', 'mined')) $$;
+
+-- Millisatoshi as they are booked: whole satoshi, in bitcoin.
+CREATE OR REPLACE FUNCTION satoshi_in(p_msat bigint) RETURNS numeric LANGUAGE sql IMMUTABLE AS $$
+  SELECT trim_scale((p_msat / 1000) / 100000000::numeric) $$;
 
 -- Whether a journal that touches the money of merchants may be in force now (p_stands), or be taken back.
 CREATE OR REPLACE FUNCTION is_journal_due(p_key text, p_moves jsonb, p_stands boolean) RETURNS boolean
@@ -64,11 +69,24 @@ CREATE OR REPLACE FUNCTION is_journal_due(p_key text, p_moves jsonb, p_stands bo
         FROM deposit d WHERE d.allocation IN ('unsettled', 'settled')
          AND (d.payment_id = v_part[2]::bpchar AND d.child_payment_id IS NULL
               OR d.child_payment_id = v_part[2]::bpchar);
+      IF v_sum IS NULL THEN
+        -- Or it came by Lightning.
+        SELECT satoshi_in(taken_msat), true INTO v_sum, v_is_due FROM lightning_invoice
+         WHERE payment_id = v_part[2]::bpchar AND currency = v_asset AND state = 'taken' AND is_for_payment;
+      END IF;
       RETURN v_is_due AND (
         SELECT coalesce(bool_and(m->>0 = 'L:unsettled:' || v_merchant AND m->>2 = v_asset
                  AND m->>1 IN ('L:available:' || v_merchant, 'I:commission', 'I:network')), false)
                AND coalesce(sum((m->>3)::numeric) <= v_sum, false)
           FROM jsonb_array_elements(p_moves) m);
+
+    ELSIF p_key ~ '^lightning/[0-9a-f]{64}$' THEN
+      RETURN p_stands AND EXISTS (
+        SELECT FROM lightning_invoice i JOIN payment p ON p.id = i.payment_id
+         WHERE i.hash = v_part[2] AND i.state = 'taken'
+           AND p_moves = jsonb_build_array(jsonb_build_array('A:lightning',
+             CASE WHEN i.is_for_payment THEN 'L:unsettled:' ELSE 'L:unallocated:' END || p.merchant_id,
+             i.currency, satoshi_in(i.taken_msat))));
 
     ELSIF p_key ~ '^sweep/[0-9]{1,18}(/[0-9a-f]{24})?$' THEN
       -- To the merchant's own address: what the merchant has, and no more.

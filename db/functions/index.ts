@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { lightningMovesSql } from './lightning-moves';
 import { paymentMovesSql } from './payment-moves';
 
 /** A file of functions, triggers or views: its current text, which may be applied again at any time. */
@@ -41,6 +42,12 @@ const names = [
   'note_wallet',
   'guard_settlement',
   'guard_requests',
+  // Lightning
+  'lightning_moves',
+  'guard_lightning',
+  'decide_lightning',
+  'record_lightning_taken',
+  'end_lightning',
   // ledger
   'journal_stands',
   'check_request_journal',
@@ -80,7 +87,10 @@ export const functionFile = (name: string, text: string): FunctionFile => ({
 });
 
 /** Texts that are made of rules of the domain; a change of the rules is applied as any other change of a text. */
-const made: Readonly<Record<string, () => string>> = { payment_moves: paymentMovesSql };
+const made: Readonly<Record<string, () => string>> = {
+  payment_moves: paymentMovesSql,
+  lightning_moves: lightningMovesSql,
+};
 
 export const functionFiles = (): FunctionFile[] =>
   names.map((name) => functionFile(name, made[name]?.() ?? readFileSync(join(__dirname, `${name}.sql`), 'utf8')));

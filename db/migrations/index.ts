@@ -51,6 +51,7 @@ import { HashedBy1799000940000 } from './1799000940000-hashed-by';
 import { EarlierIpnSecret1799000950000 } from './1799000950000-earlier-ipn-secret';
 import { Traceparents1799000960000 } from './1799000960000-traceparents';
 import { ExpiringAttempts1799000970000 } from './1799000970000-expiring-attempts';
+import { LightningInvoices1799001000000 } from './1799001000000-lightning-invoices';
 import { Seeds1799001010000 } from './1799001010000-seeds';
 
 /** Every migration, oldest first; only ever added to. Functions, triggers and views are in db/functions. */
@@ -108,5 +109,6 @@ export const migrations = [
   EarlierIpnSecret1799000950000,
   Traceparents1799000960000,
   ExpiringAttempts1799000970000,
+  LightningInvoices1799001000000,
   Seeds1799001010000,
 ];

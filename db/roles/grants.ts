@@ -15,6 +15,7 @@ export const functionGrants: Readonly<Record<string, readonly DatabaseRole[]>> =
   claim_address: ['api', 'operator'],
   claim_deposit: ['api', 'operator'],
   conversion_terms: ['api'],
+  decide_lightning: ['payments', 'chain'],
   database_incarnation: ['api', 'payments', 'chain', 'signer'],
   drop_intents: ['api', 'payments', 'chain', 'signer', 'operator'],
   // Of the release before, whose processes may still run: these go with their files.
@@ -29,11 +30,13 @@ export const functionGrants: Readonly<Record<string, readonly DatabaseRole[]>> =
   hold_freezes: ['signer'],
   insert_payment_2: ['payments'],
   journal_stands: ['api', 'payments', 'chain', 'audit'],
+  end_lightning: ['chain'],
   lock_available: ['payments', 'chain', 'signer'],
   note_payout_sent: ['chain'],
   open_payment: ['api'],
   post_conversion: ['api'],
   post_journal: ['api', 'payments', 'chain', 'signer', 'operator'],
+  record_lightning_taken: ['chain'],
   // Of the release before.
   register_network_key: ['signer'],
   register_network_keys: ['signer'],
@@ -44,6 +47,7 @@ export const functionGrants: Readonly<Record<string, readonly DatabaseRole[]>> =
   store_payout_signatures: ['signer'],
   restore_signed: ['signer'],
   take_over_lost: ['payments'],
+  wants_lightning: ['chain'],
   watch_elsewhere: ['api', 'payments'],
 };
 
@@ -198,6 +202,11 @@ export const tableGrants: TableGrants = {
   ledger_entry: { 'api, payments, audit, operator': 'SELECT' },
   liability_leaf: { api: 'SELECT', audit: 'INSERT' },
   liability_tree: { api: 'SELECT', audit: 'SELECT, INSERT' },
+  lightning_invoice: {
+    payments: 'SELECT, INSERT',
+    chain: 'SELECT, UPDATE (hash, invoice, state)',
+    audit: 'SELECT',
+  },
   live_key: { 'api, payments': 'SELECT' },
   mail: {
     api: 'SELECT, INSERT, UPDATE (last_error, sealed, sent_at), DELETE',

@@ -20,6 +20,7 @@ export type Account =
   | 'A:treasury'
   | 'A:gas'
   | 'A:provider'
+  | 'A:lightning'
   | `L:${'available' | 'reserved' | 'unsettled' | 'unallocated' | 'transit'}:${string}`
   | 'I:commission'
   | 'I:network'

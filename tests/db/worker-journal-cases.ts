@@ -1,5 +1,6 @@
 import type { DatabaseRole } from '../../db/roles/roles';
 import * as journals from '../../domain/ledger/ledger';
+import * as lightning from '../../domain/ledger/lightning';
 import * as lost from '../../domain/ledger/lost';
 import * as fees from '../../domain/ledger/network-fees';
 import * as unclaimed from '../../domain/ledger/unclaimed';
@@ -25,7 +26,11 @@ export const [shop, other] = [id(1), id(2)];
 export const [paid, own, swapped, given] = [id(3), id(4), id(5), id(6)];
 export const held = { withdrawal: id(7), refund: id(8), leg: id(9) } as const;
 export const [back, batch, shared] = [id(10), id(11), id(12)];
+/** A payment that is paid by Lightning. */
+export const bolt = id(13);
 export const sweepOf = { paid: '1', own: '2', many: '3' };
+/** Invoices of Lightning: one settles a payment, the other's money waits. */
+export const invoices = { settles: 'a1'.repeat(32), waits: 'a2'.repeat(32) } as const;
 export const intents = { withdrawal: '4', refund: '5', leg: '6', back: '7', shared: '8' };
 
 const final = (intent: string, success = true): string =>
@@ -122,6 +127,34 @@ const ofDeposits: Case[] = [
     isThere: true,
   })),
 ];
+
+const ofLightning: Case[] = (['unsettled', 'unallocated'] as const).map((allocation): Case => {
+  const hash = allocation === 'unsettled' ? invoices.settles : invoices.waits;
+  const taken = { hash, merchantId: shop, currency: 'BTC', takenMsat: 1_500_000_999n };
+  return {
+    name: 'lightningJournal',
+    by: 'chain',
+    journal: lightning.lightningJournal({ ...taken, allocation }),
+    due: `UPDATE lightning_invoice SET state = 'taken', taken_msat = 1500000999, over_at = now()
+           WHERE hash = '${hash}'`,
+    gone: null,
+  };
+});
+const lightningSettlement: Case = {
+  name: 'settleJournal',
+  by: 'chain',
+  journal: journals.settleJournal({
+    paymentId: bolt,
+    merchantId: shop,
+    currency: 'BTC',
+    net: '0.0149',
+    commission: '0.0001',
+    network: '0',
+    txId: invoices.settles,
+  }),
+  due: `UPDATE payment SET status = 'SETTLED' WHERE id = '${bolt}'`,
+  gone: null,
+};
 
 const ofHolds = (['withdrawal', 'refund', 'leg'] as const).flatMap((kind): Case[] => {
   const row = (status: string): string =>
@@ -250,6 +283,13 @@ const ofThePlatform: Case[] = (
   ] as const
 ).map(([name, by, journal]) => ({ name, by, journal, due: null, gone: '' }));
 
-export const cases = [...ofDeposits, ...ofHolds, ...ofConversions, ...ofThePlatform];
+export const cases = [
+  ...ofDeposits,
+  ...ofLightning,
+  lightningSettlement,
+  ...ofHolds,
+  ...ofConversions,
+  ...ofThePlatform,
+];
 /** The API alone posts these. */
 export const byOthers = ['internalConversionJournal'];

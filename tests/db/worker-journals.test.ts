@@ -4,6 +4,7 @@ import { ensure, captureOrRelease, post, reverse } from '../../db/ledger/ledger'
 import type { DatabaseRole } from '../../db/roles/roles';
 import { adjustment } from '../../domain/ledger/entry';
 import * as journals from '../../domain/ledger/ledger';
+import * as lightning from '../../domain/ledger/lightning';
 import * as lost from '../../domain/ledger/lost';
 import * as fees from '../../domain/ledger/network-fees';
 import * as unclaimed from '../../domain/ledger/unclaimed';
@@ -34,7 +35,7 @@ beforeAll(async () => {
     adjustment,
     JSON.stringify(
       [...accounts, 'L:unallocated:unclaimed'].flatMap((credit) =>
-        ['ETH', 'USDT_ERC20'].map((asset) => ({ debit: 'A:treasury', credit, asset, amount: '1000000' })),
+        ['ETH', 'USDT_ERC20', 'BTC'].map((asset) => ({ debit: 'A:treasury', credit, asset, amount: '1000000' })),
       ),
     ),
   ]);
@@ -62,8 +63,8 @@ const forgeries = ({ journal }: Case): Journal[] =>
 
 describe('A10: what workers book', () => {
   it('is in this table, all of it', () => {
-    const made = Object.keys({ ...journals, ...lost, ...fees, ...unclaimed, ...unexplained }).filter((name) =>
-      name.endsWith('Journal'),
+    const made = Object.keys({ ...journals, ...lost, ...fees, ...lightning, ...unclaimed, ...unexplained }).filter(
+      (name) => name.endsWith('Journal'),
     );
     expect([...new Set(cases.map(({ name }) => name)), ...byOthers].sort()).toEqual(made.sort());
   });

@@ -2,10 +2,12 @@ import type { Client } from 'pg';
 import {
   back,
   batch,
+  bolt,
   given,
   held,
   id,
   intents,
+  invoices,
   other,
   own,
   paid,
@@ -72,9 +74,10 @@ async function putMerchants(owner: Client): Promise<void> {
        VALUES ($1::text, 'Shop', $1::text, 'sealed')`,
       [merchant],
     );
-  for (const [payment, custody] of [
-    [paid, 'platform'],
-    [own, 'external'],
+  for (const [payment, custody, currency] of [
+    [paid, 'platform', 'ETH'],
+    [own, 'external', 'ETH'],
+    [bolt, 'platform', 'BTC'],
   ] as const)
     await unguarded(
       owner,
@@ -82,7 +85,7 @@ async function putMerchants(owner: Client): Promise<void> {
          fee_bearer, fee_bps, tolerance_pct, underpaid_policy, expires_at, expires_in, currency, amount,
          settlement_address, custody)
        VALUES ('${payment}', '${shop}', '${payment}', 'SWEEP_QUEUED', 'api', '${payment}', 9, 'USD', 'merchant', 50, 0,
-         'hold', now(), 900, 'ETH', 1, '0xs', '${custody}')`,
+         'hold', now(), 900, '${currency}', 1, '0xs', '${custody}')`,
     );
 }
 
@@ -97,6 +100,20 @@ async function putDeposits(owner: Client): Promise<void> {
     `INSERT INTO address (network, address, role, key_index, conversion_id)
      VALUES ('ethereum', '0xa5', 'treasury', 99, '${swapped}')`,
   );
+}
+
+async function putInvoices(owner: Client): Promise<void> {
+  for (const [n, [hash, isForPayment]] of (
+    [
+      [invoices.settles, true],
+      [invoices.waits, false],
+    ] as const
+  ).entries())
+    await put(owner, 'lightning_invoice', {
+      ...{ id: id(20 + n), payment_id: bolt, currency: 'BTC', asked_msat: 1_500_000_000, expires_at: 'now' },
+      ...{ state: 'taking', hash, invoice: 'lnbcrt1', decision: 'take', why: 'whole', is_for_payment: isForPayment },
+      ...{ decided_at: 'now', created_at: 'now' },
+    });
 }
 
 async function putWhatLeaves(owner: Client): Promise<void> {
@@ -162,6 +179,7 @@ async function putIntents(owner: Client): Promise<void> {
 export async function putRows(owner: Client): Promise<void> {
   await putMerchants(owner);
   await putDeposits(owner);
+  await putInvoices(owner);
   await putWhatLeaves(owner);
   await putIntents(owner);
 }

@@ -87,7 +87,7 @@ describe('a reference', () => {
     ['// Spec: 12; gaps: 4, 40', ['contract 12', 'contract G40']],
     ['/** Contract: 4.1–4.30, 5. */', ['contract 4.30']],
     ['/** Row 24, and rows 1, 25 to 26. */', ['row 24', 'row 25', 'row 26']],
-    ['/** J12 and J13. Invariants: J14, J15. */', ['journal J13', 'journal J14', 'journal J15']],
+    ['/** J12 and J14. Invariants: J15, J16. */', ['journal J14', 'journal J15', 'journal J16']],
     ['/** Invariants: I16, I17. */', ['invariant I17']],
     ['/** Invariants: 9. */', ['section 9']],
     ['/** Invariants: 1.5. Invariants: 1.8. */', ['section 1.8']],

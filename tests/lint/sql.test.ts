@@ -14,8 +14,8 @@ it('lists every file of functions', () => {
   const there = filesOf('functions')
     .map(([file]) => file)
     .filter((file) => file.endsWith('.sql'));
-  // Made from a rule of the domain: db/functions/payment-moves.ts.
-  there.push('db/functions/payment_moves.sql');
+  // Made from rules of the domain: db/functions/payment-moves.ts and lightning-moves.ts.
+  there.push('db/functions/payment_moves.sql', 'db/functions/lightning_moves.sql');
   expect(
     functionFiles()
       .map(({ name }) => `db/functions/${name}.sql`)

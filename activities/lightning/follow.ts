@@ -1,0 +1,112 @@
+import type { DataSource } from 'typeorm';
+import type { LndInvoices } from '../../chains/lightning/invoices';
+import { newPreimage, preimageOf, type PreimageKeys } from '../../chains/lightning/preimage';
+import type { LndReadings } from '../../chains/lightning/readings';
+import { stepHeld, type HeldLook } from '../../commands/lightning/step';
+import { failPoint } from '../../db/fail-point';
+import { nameHash, noteOpen, unfinishedInvoices, type InvoiceRow } from '../../db/lightning/invoices';
+import { invoiceBlocks, type HeldSighting, type HeldStep } from '../../domain/lightning/held-money';
+
+/** What brings our Lightning node and the rows of invoices together. Only the process that speaks to the node has the
+ *  key of the preimages; its macaroon makes, reads, takes and cancels invoices, and pays nothing. */
+export type LightningDeps = Readonly<{
+  db: DataSource;
+  invoices: LndInvoices;
+  readings: Pick<LndReadings, 'info'>;
+  keys: PreimageKeys;
+  log: Readonly<{ error(fields: object, text: string): void }>;
+  /** Milliseconds of a clock that never goes back. */
+  clock?: () => number;
+}>;
+
+/** A word to the node that follows from a look at it is begun this soon, or not at all: with the tries of one call, it
+ *  is said within a minute. See docs/decisions/0050-when-held-money-is-taken.md. */
+const beginWithinMs = 25_000;
+/** How often one invoice is looked at in a round: decide, tell, book, and once more where another was in between. */
+const mostLooks = 5;
+
+/** Has the node make what is planned, and takes or sends back what it holds, as far as that goes now. One invoice that
+ *  fails does not keep the others. Returns how many are left. Safe to repeat, and for two at once. */
+export async function followInvoices(deps: LightningDeps): Promise<number> {
+  const rows = await unfinishedInvoices(deps.db);
+  let left = 0;
+  for (const row of rows) {
+    const isOver = await followOne(deps, row).catch((error: unknown) => note(deps, row, error));
+    if (!isOver) left += 1;
+  }
+  return left;
+}
+
+/** Whether nothing more can happen to it. */
+async function followOne(deps: LightningDeps, row: InvoiceRow): Promise<boolean> {
+  const hash = row.hash ?? (await named(deps, row));
+  // What the node cannot make, or has made otherwise, is sent back all the same once nobody wants it.
+  if (row.state === 'planned' && hash) await make(deps, row, hash).catch((error: unknown) => note(deps, row, error));
+  for (let looks = 0; looks < mostLooks; looks += 1) {
+    const lookedAt = clockOf(deps);
+    const look = await lookAt(deps, hash);
+    await failPoint('lightning.afterLook');
+    const step = await stepHeld(deps.db, row.id, look);
+    await failPoint('lightning.afterStep');
+    if (step.do === 'end' || step.do === 'book') return true;
+    if (step.do === 'wait') return false;
+    if (step.do !== 'decide' && !(await tell(deps, row.id, hash!, step.do, lookedAt))) return false;
+    await failPoint('lightning.afterTell');
+  }
+  return false;
+}
+
+const clockOf = ({ clock = () => performance.now() }: LightningDeps): number => clock();
+
+function note({ log }: LightningDeps, { id }: InvoiceRow, error: unknown): false {
+  log.error({ err: error, invoiceId: id }, 'Lightning invoice');
+  return false;
+}
+
+const secondsLeft = ({ expires_at: end }: InvoiceRow): number => Math.floor((end.getTime() - Date.now()) / 1000);
+
+/** The hash that the invoice gets, stored before the node hears of it; null where it is too late for one. */
+async function named({ db, keys }: LightningDeps, row: InvoiceRow): Promise<string | null> {
+  if (secondsLeft(row) <= 0) return null;
+  const hash = await nameHash(db, row.id, newPreimage(keys, row.id).hash);
+  await failPoint('lightning.afterName');
+  return hash;
+}
+
+/** Has the node make the invoice, and stores its text for the payer. Asked again, the node gives the same one. */
+async function make({ db, invoices }: LightningDeps, row: InvoiceRow, hash: string): Promise<void> {
+  const expirySeconds = secondsLeft(row);
+  if (expirySeconds <= 0) return;
+  const { text } = await invoices.create({
+    ...{ hash, amountMsat: BigInt(row.asked_msat), description: row.payment_id },
+    ...{ expirySeconds, cltvBlocks: invoiceBlocks },
+  });
+  await failPoint('lightning.afterMake');
+  await noteOpen(db, row.id, text);
+}
+
+/** The height after the sighting: blocks that come in between count as gone. */
+async function lookAt({ invoices, readings }: LightningDeps, hash: string | null): Promise<HeldLook> {
+  const nothing: HeldSighting = { state: 'unknown', paidMsat: 0n, expiryHeight: null };
+  if (hash === null) return { sighting: nothing, height: null };
+  const seen = await invoices.lookUp(hash);
+  if (seen.state === 'unknown') return { sighting: nothing, height: null };
+  const { state, paidMsat, expiryHeight } = seen;
+  // Whether its newest block is the newest matters where money is held, and nowhere else.
+  const info = state === 'accepted' ? await readings.info() : null;
+  return { sighting: { state, paidMsat, expiryHeight }, height: info?.isSynced ? info.height : null };
+}
+
+/** Says it to the node; false where the look is too old for that. What the node answers, the next look tells. */
+async function tell(
+  deps: LightningDeps,
+  id: string,
+  hash: string,
+  word: Extract<HeldStep['do'], 'settle' | 'cancel'>,
+  lookedAt: number,
+): Promise<boolean> {
+  if (clockOf(deps) - lookedAt > beginWithinMs) return false;
+  if (word === 'cancel') await deps.invoices.cancel(hash);
+  else await deps.invoices.settle(preimageOf(deps.keys, id, hash).preimage);
+  return true;
+}

@@ -1,0 +1,78 @@
+import type { EntityManager } from 'typeorm';
+import { ensure } from '../../db/ledger/ledger';
+import type { InvoiceRow } from '../../db/lightning/invoices';
+import { databaseNow, emitPaymentEvents, lockPayment, movePayment, type Move } from '../../db/payments/payments';
+import { settleJournal } from '../../domain/ledger/ledger';
+import { takenAmount } from '../../domain/ledger/lightning';
+import { compare } from '../../domain/money';
+import type { PaymentRow } from '../../domain/payments/payment';
+import { exchangeRateOf } from '../../domain/payments/payment-view';
+import { splitPaid } from '../../domain/pricing/quote';
+
+/** WAITING → CONFIRMING → CONFIRMED → SWEEP_QUEUED → SETTLED in the caller's transaction, in which the money was booked
+ *  by J13: it is final, and in the treasury's hands already. J2 without a network fee, for nothing was paid to a chain.
+ *  Rows 8, 11, 15 and 17. */
+export async function settleByLightning(tx: EntityManager, invoice: InvoiceRow, takenMsat: bigint): Promise<void> {
+  const payment = await lockPayment(tx, invoice.payment_id);
+  const currency = payment.currency!;
+  const paid = takenAmount({ currency, takenMsat });
+  const split = splitPaid(paid, currency, payment.fee_bps, '0');
+  const now = await databaseNow(tx);
+  const hash = invoice.hash!;
+  const moves: readonly Move[] = [
+    {
+      to: 'CONFIRMING',
+      cause: 'lightning-taken',
+      events: ['payment.detected', 'payment.confirming'],
+      addExceptions: exceptionsOf(payment.amount, paid),
+      patch: { amount_paid: paid, value_paid: null, tx_ids: [hash] },
+      details: { txIds: [hash], amountPaid: paid },
+    },
+    { to: 'CONFIRMED', cause: 'lightning-taken', events: ['payment.confirmed'], patch: { confirmed_at: now } },
+    {
+      to: 'SWEEP_QUEUED',
+      cause: 'lightning-taken',
+      events: ['payment.sweep_queued'],
+      patch: { sweep_state: 'queued' },
+    },
+    {
+      to: 'SETTLED',
+      cause: 'lightning-taken',
+      events: ['payment.settled'],
+      patch: {
+        settled_fee_amount: split.fee,
+        settled_net_amount: split.net,
+        settled_stamp_incomplete: false,
+        sweep_state: 'confirmed',
+        settled_at: now,
+      },
+      details: { txIds: [hash], chainFees: '0' },
+    },
+  ];
+  const steps: Array<{ before: PaymentRow; after: PaymentRow; events: Move['events'] }> = [];
+  for (const move of moves) {
+    const before = steps.at(-1)?.after ?? payment;
+    steps.push({ before, after: await movePayment(tx, before, move), events: move.events });
+  }
+  const after = steps.at(-1)!.after;
+  await ensure(
+    tx,
+    settleJournal({
+      paymentId: payment.id,
+      merchantId: payment.merchant_id,
+      currency,
+      net: split.net,
+      commission: split.commission,
+      network: split.network,
+      txId: hash,
+      fiatCurrency: payment.fiat_currency,
+      fiatRate: exchangeRateOf(after),
+    }),
+  );
+  for (const step of steps) await emitPaymentEvents(tx, step.before, step.after, step.events);
+}
+
+function exceptionsOf(amount: string | null, paid: string): Array<'overpaid' | 'underpaid'> {
+  if (amount === null || compare(paid, amount) === 0) return [];
+  return [compare(paid, amount) > 0 ? 'overpaid' : 'underpaid'];
+}

@@ -1,0 +1,31 @@
+import type { Check } from './row-sets';
+
+/** SQL: what an invoice brought, as it is booked: whole satoshi, in bitcoin. */
+export const takenSatoshi = '(taken_msat / 1000) / 100000000::numeric';
+
+/** Rows of Lightning invoices against the ledger and their payments. */
+export const lightningChecks: readonly Check[] = [
+  {
+    invariant: 'I6',
+    what: 'a Lightning invoice and its journal do not agree',
+    sql: `SELECT coalesce(i.hash, j.key) FROM (
+              SELECT i.*, 'lightning/' || hash AS key, ${takenSatoshi} AS amount,
+                     CASE WHEN is_for_payment THEN 'L:unsettled:' ELSE 'L:unallocated:' END || p.merchant_id AS credit
+                FROM lightning_invoice i JOIN payment p ON p.id = i.payment_id
+               WHERE i.state = 'taken' AND i.taken_msat >= 1000) i
+            FULL JOIN (SELECT * FROM journal WHERE key LIKE 'lightning/%') j ON j.key = i.key
+           WHERE i.id IS NULL OR j.id IS NULL OR NOT journal_stands(j.key)
+              OR (SELECT jsonb_agg(jsonb_build_array(debit, credit, asset, trim_scale(amount)))
+                    FROM posting WHERE journal_id = j.id) IS DISTINCT FROM
+                 jsonb_build_array(jsonb_build_array('A:lightning', i.credit, i.currency, trim_scale(i.amount)))`,
+  },
+  {
+    invariant: 'I6',
+    what: 'a payment and the Lightning money that settled it do not agree',
+    sql: `SELECT i.payment_id::text FROM lightning_invoice i JOIN payment p ON p.id = i.payment_id
+           WHERE i.is_for_payment AND CASE i.state
+                   WHEN 'taken' THEN (p.status, p.currency, p.amount_paid)
+                     IS DISTINCT FROM ('SETTLED', i.currency, ${takenSatoshi})
+                   WHEN 'taking' THEN p.status <> 'WAITING' ELSE false END`,
+  },
+];

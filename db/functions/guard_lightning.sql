@@ -1,0 +1,68 @@
+-- What an invoice of Lightning may become, and what its payment may not while the money is being taken. A row begins as
+-- planned, takes the moves of domain/lightning (`invoiceMoves`), and no decision, hash or end of it ever changes. Fires
+-- on every change of lightning_invoice, and on moves and new quotes of a payment. CP001: a row is deleted.
+-- CP010: from a final state. CP012: any other illegal move. CP015: the payment's money is being taken.
+
+-- Whether a payment still waits for this money, of all there is. Read under the lock of the payment.
+CREATE OR REPLACE FUNCTION wants_lightning(p_id bpchar) RETURNS boolean LANGUAGE sql VOLATILE
+  SECURITY DEFINER SET search_path = public, pg_temp AS $$
+  SELECT EXISTS (
+    SELECT FROM lightning_invoice i JOIN payment p ON p.id = i.payment_id
+     WHERE i.id = p_id AND p.status = 'WAITING' AND p.currency = i.currency
+       -- The half that is paid on a chain first is the one that counts.
+       AND NOT EXISTS (SELECT FROM deposit d WHERE d.payment_id = p.id AND d.child_payment_id IS NULL
+                          AND NOT d.is_dust AND d.status IN ('pool', 'mined', 'confirmed'))
+       AND NOT EXISTS (SELECT FROM lightning_invoice o WHERE o.payment_id = p.id AND o.id <> i.id
+                          AND o.is_for_payment AND o.state <> 'cancelled')) $$;
+
+CREATE OR REPLACE FUNCTION guard_lightning_invoice() RETURNS trigger LANGUAGE plpgsql
+  SECURITY DEFINER SET search_path = public, pg_temp AS $$
+  BEGIN
+    IF TG_OP = 'DELETE' THEN
+      RAISE EXCEPTION 'invoice % is kept for ever', OLD.id USING ERRCODE = 'CP001';
+    END IF;
+    IF TG_OP = 'INSERT' THEN
+      IF NEW.state <> 'planned' OR NEW.hash IS NOT NULL OR NEW.decision IS NOT NULL THEN
+        RAISE EXCEPTION 'invoice % cannot begin as %', NEW.id, NEW.state USING ERRCODE = 'CP012';
+      END IF;
+      RETURN NEW;
+    END IF;
+    IF OLD.over_at IS NOT NULL AND NEW IS DISTINCT FROM OLD THEN
+      RAISE EXCEPTION 'invoice % is over (%)', OLD.id, OLD.state USING ERRCODE = 'CP010';
+    END IF;
+    IF NEW.state <> OLD.state AND NOT is_lightning_move(OLD.state, NEW.state) THEN
+      RAISE EXCEPTION 'invoice % cannot move from % to %', OLD.id, OLD.state, NEW.state USING ERRCODE = 'CP012';
+    END IF;
+    IF (NEW.id, NEW.payment_id, NEW.currency, NEW.asked_msat, NEW.expires_at, NEW.created_at)
+         IS DISTINCT FROM (OLD.id, OLD.payment_id, OLD.currency, OLD.asked_msat, OLD.expires_at, OLD.created_at)
+      OR OLD.hash IS NOT NULL AND NEW.hash IS DISTINCT FROM OLD.hash
+      OR OLD.invoice IS NOT NULL AND NEW.invoice IS DISTINCT FROM OLD.invoice
+      OR OLD.decision IS NOT NULL AND (NEW.decision, NEW.why, NEW.decided_at, NEW.is_for_payment)
+         IS DISTINCT FROM (OLD.decision, OLD.why, OLD.decided_at, OLD.is_for_payment) THEN
+      RAISE EXCEPTION 'invoice % stays as it was written', OLD.id USING ERRCODE = 'CP012';
+    END IF;
+    IF OLD.decision IS NULL AND NEW.decision = 'take' THEN
+      PERFORM FROM payment WHERE id = NEW.payment_id FOR UPDATE;
+      IF NEW.is_for_payment <> wants_lightning(NEW.id) OR NOT NEW.is_for_payment AND NEW.why <> 'taken already' THEN
+        RAISE EXCEPTION 'payment % does not wait for invoice %', NEW.payment_id, NEW.id USING ERRCODE = 'CP012';
+      END IF;
+    END IF;
+    RETURN NEW;
+  END $$;
+
+CREATE OR REPLACE TRIGGER lightning_invoice_order BEFORE INSERT OR UPDATE OR DELETE ON lightning_invoice
+  FOR EACH ROW EXECUTE FUNCTION guard_lightning_invoice();
+
+CREATE OR REPLACE FUNCTION guard_payment_of_lightning() RETURNS trigger LANGUAGE plpgsql
+  SECURITY DEFINER SET search_path = public, pg_temp AS $$
+  BEGIN
+    IF EXISTS (SELECT FROM lightning_invoice WHERE payment_id = OLD.id AND is_for_payment AND state = 'taking') THEN
+      RAISE EXCEPTION 'payment % waits for Lightning money that is being taken', OLD.id USING ERRCODE = 'CP015';
+    END IF;
+    RETURN NEW;
+  END $$;
+
+CREATE OR REPLACE TRIGGER payment_keeps_still BEFORE UPDATE ON payment FOR EACH ROW
+  WHEN (NEW.status <> OLD.status OR NEW.quoted_at IS DISTINCT FROM OLD.quoted_at
+        OR NEW.currency IS DISTINCT FROM OLD.currency)
+  EXECUTE FUNCTION guard_payment_of_lightning();

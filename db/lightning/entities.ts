@@ -1,0 +1,27 @@
+import type { InvoiceState } from '../../domain/lightning/invoice-states';
+import { bigint, boolean, entity, id, key, nullable, text, timestamptz } from '../entity';
+
+/** Invoices of Lightning. */
+
+export const lightningInvoiceEntity = entity('lightning_invoice', {
+  id: key(id()),
+  payment_id: id(),
+  /** What its money is booked in. */
+  currency: text(),
+  asked_msat: bigint(),
+  expires_at: timestamptz(),
+  state: text<InvoiceState>(),
+  /** Of the preimage, lower-case hex; null until the node is about to be asked. */
+  hash: nullable(text()),
+  /** As the node wrote it (BOLT 11); null until then. */
+  invoice: nullable(text()),
+  decision: nullable(text<'take' | 'return'>()),
+  why: nullable(text()),
+  /** The payment waited for this money when it was decided to take it, and is settled by it. */
+  is_for_payment: boolean(),
+  decided_at: nullable(timestamptz()),
+  /** What the node says that it took. */
+  taken_msat: nullable(bigint()),
+  over_at: nullable(timestamptz()),
+  created_at: timestamptz(),
+});

@@ -1,0 +1,97 @@
+import type { DataSource, EntityManager } from 'typeorm';
+import { DomainError } from '../../domain/errors';
+import { newId } from '../../domain/ids';
+import { refused } from '../ledger/ledger';
+import { changedCount, changedRows } from '../query';
+import type { RowOf } from '../entity';
+import type { lightningInvoiceEntity } from './entities';
+
+/** Rows of Lightning invoices. What each may become is checked once more by the database (guard_lightning.sql). */
+
+export type InvoiceRow = RowOf<typeof lightningInvoiceEntity>;
+
+/** An invoice that a payment is to have; the node makes it later. `id` names its preimage too. The payment is locked.
+ *  An earlier one that nothing is decided about must be decided first. */
+export async function planInvoice(
+  tx: EntityManager,
+  planned: Readonly<{ paymentId: string; currency: string; askedMsat: bigint; expiresAt: Date }>,
+): Promise<string> {
+  const id = newId();
+  await tx.query(
+    `INSERT INTO lightning_invoice (id, payment_id, currency, asked_msat, expires_at) VALUES ($1, $2, $3, $4, $5)`,
+    [id, planned.paymentId, planned.currency, planned.askedMsat.toString(), planned.expiresAt],
+  );
+  return id;
+}
+
+/** Names the hash that the node is about to be asked for, and returns the one that the invoice has, now or before; null
+ *  where it is over. */
+export async function nameHash(db: DataSource, id: string, hash: string): Promise<string | null> {
+  const [row] = await changedRows<{ hash: string | null }>(
+    db,
+    'UPDATE lightning_invoice SET hash = coalesce(hash, $2) WHERE id = $1 AND over_at IS NULL RETURNING hash',
+    [id, hash],
+  );
+  return row?.hash ?? null;
+}
+
+/** The invoice as the node wrote it: payers may see it from now on, unless it was decided to send the money back. */
+export const noteOpen = (db: DataSource, id: string, invoice: string): Promise<number> =>
+  changedCount(
+    db,
+    `UPDATE lightning_invoice SET invoice = $2, state = 'open'
+      WHERE id = $1 AND state = 'planned' AND hash IS NOT NULL`,
+    [id, invoice],
+  );
+
+export const noteHeld = (tx: EntityManager, id: string): Promise<number> =>
+  changedCount(tx, `UPDATE lightning_invoice SET state = 'held' WHERE id = $1 AND state = 'open'`, [id]);
+
+/** All that something may still happen to, oldest first. */
+export const unfinishedInvoices = (db: DataSource): Promise<InvoiceRow[]> =>
+  db.query<InvoiceRow[]>('SELECT * FROM lightning_invoice WHERE over_at IS NULL ORDER BY created_at, id');
+
+/** Every invoice of a payment, the newest last. */
+export const invoicesOf = (tx: EntityManager, paymentId: string): Promise<InvoiceRow[]> =>
+  tx.query<InvoiceRow[]>('SELECT * FROM lightning_invoice WHERE payment_id = $1 ORDER BY created_at, id', [paymentId]);
+
+/** The row after its payment, both locked until the transaction ends, and whether the payment waits for the money. */
+export async function lockInvoice(tx: EntityManager, id: string): Promise<{ row: InvoiceRow; isWanted: boolean }> {
+  await tx.query<unknown[]>(
+    'SELECT FROM payment WHERE id = (SELECT payment_id FROM lightning_invoice WHERE id = $1) FOR UPDATE',
+    [id],
+  );
+  const [row] = await tx.query<InvoiceRow[]>('SELECT * FROM lightning_invoice WHERE id = $1 FOR UPDATE', [id]);
+  if (!row) throw new DomainError('PAYMENT_NOT_FOUND', `There is no Lightning invoice ${id}`);
+  const [wants] = await tx.query<Array<{ isWanted: boolean | null }>>('SELECT wants_lightning($1) AS "isWanted"', [id]);
+  return { row, isWanted: wants!.isWanted === true };
+}
+
+/** Decides about its money, and returns what is decided, now or before. */
+export async function decideInvoice(
+  tx: EntityManager,
+  id: string,
+  decision: 'take' | 'return',
+  why: string,
+): Promise<'take' | 'return'> {
+  const [row] = await tx.query<Array<{ decided: string | null }>>('SELECT decide_lightning($1, $2, $3) AS decided', [
+    id,
+    decision,
+    why,
+  ]);
+  return row!.decided === 'take' ? 'take' : 'return';
+}
+
+/** Notes what the node took; false where it was noted before. Throws JOURNAL_CONFLICT (final) for another amount. */
+export async function recordTaken(tx: EntityManager, id: string, msat: bigint): Promise<boolean> {
+  const [row] = await refused(
+    tx.query<Array<{ isNew: boolean | null }>>('SELECT record_lightning_taken($1, $2) AS "isNew"', [
+      id,
+      msat.toString(),
+    ]),
+  );
+  return row!.isNew === true;
+}
+
+export const endInvoice = (tx: EntityManager, id: string): Promise<unknown> =>
+  tx.query<unknown[]>('SELECT end_lightning($1)', [id]);

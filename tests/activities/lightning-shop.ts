@@ -1,0 +1,32 @@
+import type { DataSource } from 'typeorm';
+import { offerInvoice } from '../../commands/lightning/offer';
+import { lockPayment } from '../../db/payments/payments';
+import { newId, newSlug } from '../../domain/ids';
+
+/** Payments that wait for Lightning money, as their commands will leave them. */
+
+export type Offered = Readonly<{ merchantId: string; paymentId: string; invoiceId: string }>;
+export const price = '0.001';
+export const askedMsat = 100_000_000n;
+
+/** A merchant with one payment that waits, and the invoice that it is offered. `payments`: as the role that offers. */
+export async function aPaymentWithInvoice(db: DataSource, payments: DataSource): Promise<Offered> {
+  const [merchantId, paymentId] = [newId(), newId()];
+  await db.query(
+    `INSERT INTO merchant (id, name, ipn_secret_sealed, publishable_key) VALUES ($1::text, 'Shop', 'x', $1::text)`,
+    [merchantId],
+  );
+  await db.query('INSERT INTO merchant_counter (merchant_id, open_payments) VALUES ($1, 1)', [merchantId]);
+  await db.query(
+    `INSERT INTO payment (id, merchant_id, slug, status, source, fiat_amount, fiat_currency, fee_bearer, fee_bps,
+       tolerance_pct, underpaid_policy, expires_at, expires_in, currency, network, amount, quote_amount, exchange_rate,
+       commission_amount, network_fee_amount, fee_amount, net_amount, quoted_at, quote_expires_at)
+     VALUES ($1, $2, $3, 'WAITING', 'api', 100, 'USD', 'merchant', 40, 1, 'hold', now() + interval '1 h', 3600, 'BTC',
+       'bitcoin', $4, $4, 100000, 0.000004, 0.00001, 0.000014, 0.000986, now(), now() + interval '15 min')`,
+    [paymentId, merchantId, newSlug(), price],
+  );
+  return { merchantId, paymentId, invoiceId: await offerTo(payments, paymentId) };
+}
+
+export const offerTo = async (payments: DataSource, paymentId: string): Promise<string> =>
+  (await payments.transaction(async (tx) => offerInvoice(tx, await lockPayment(tx, paymentId))))!;

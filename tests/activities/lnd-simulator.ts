@@ -1,0 +1,150 @@
+import { createServer, type Server } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import type { LndLogin } from '../../chains/lightning/http';
+import { hashOf } from '../../chains/lightning/answers';
+import { closed } from '../../sandbox/parts/listening';
+import { ownCertificate } from '../../sandbox/parts/own-certificate';
+import { bytes, written } from '../chain/lightning-writer';
+
+/** A simulator of the part of lnd's REST API that hold invoices need. It is no Lightning node: what is tested with it
+ *  holds for a node that behaves as this one, and tests/chain/lightning.test.ts tries the adapter on a real one. */
+
+type State = 'OPEN' | 'ACCEPTED' | 'SETTLED' | 'CANCELED';
+type Known = { state: State; text: string; askedMsat: bigint; paidMsat: bigint; expiryHeight: number };
+type Answer = Readonly<{ status?: number; body: object }>;
+
+/** Where lnd sends held money back by itself, and until when it really has what it has taken. */
+const [sentBackAt, toTheChainAt] = [12, 10];
+
+const refusal = (message: string): Answer => ({ status: 500, body: { code: 2, message, details: [] } });
+const missing: Answer = { status: 404, body: { code: 5, message: 'unable to locate invoice', details: [] } };
+
+export class LndSimulator {
+  height = 100;
+  isSynced = true;
+  /** Calls of these paths are done, and their answers are lost. */
+  loses: (path: string) => boolean = () => false;
+  /** Calls of these paths do not arrive. */
+  isAway: (path: string) => boolean = () => false;
+  /** Words that arrived. */
+  readonly words: string[] = [];
+  readonly known = new Map<string, Known>();
+  /** What the node really took, by hash. Millisatoshi. */
+  readonly has = new Map<string, bigint>();
+  private readonly own = ownCertificate();
+  private server!: Server;
+
+  async start(): Promise<void> {
+    this.server = createServer({ key: this.own.key, cert: this.own.certificate }, (request, response) => {
+      const chunks: Buffer[] = [];
+      request.on('data', (chunk: Buffer) => chunks.push(chunk));
+      request.on('end', () => {
+        const path = request.url!;
+        if (this.isAway(path)) return request.socket.destroy();
+        const text = Buffer.concat(chunks).toString();
+        const { status = 200, body } = this.answer(path, text ? (JSON.parse(text) as Record<string, string>) : {});
+        if (this.loses(path)) return request.socket.destroy();
+        response.writeHead(status).end(JSON.stringify(body));
+      });
+    });
+    await new Promise<void>((resolve) => this.server.listen(0, '127.0.0.1', resolve));
+  }
+  stop(): Promise<unknown> {
+    return closed(this.server);
+  }
+  get login(): LndLogin {
+    const { port } = this.server.address() as AddressInfo;
+    return { url: `https://127.0.0.1:${port}`, certificate: this.own.certificate, macaroon: '0201ff' };
+  }
+
+  /** Everything works again. */
+  mend(): void {
+    this.loses = () => false;
+    this.isAway = () => false;
+    this.isSynced = true;
+  }
+  /** A payer pays; the node holds it. */
+  pay(hash: string, msat: bigint, blocks = 80): void {
+    const invoice = this.known.get(hash);
+    if (invoice?.state !== 'OPEN' || msat < invoice.askedMsat) return;
+    Object.assign(invoice, { state: 'ACCEPTED', paidMsat: msat, expiryHeight: this.height + blocks });
+  }
+  mine(blocks: number): void {
+    this.height += blocks;
+    for (const invoice of this.known.values())
+      if (invoice.state === 'ACCEPTED' && invoice.expiryHeight - this.height <= sentBackAt) invoice.state = 'CANCELED';
+  }
+  /** Takes what is held, by whoever has the preimage. */
+  take(hash: string): void {
+    const invoice = this.known.get(hash)!;
+    invoice.state = 'SETTLED';
+    if (invoice.expiryHeight - this.height > toTheChainAt) this.has.set(hash, invoice.paidMsat);
+  }
+
+  private answer(path: string, body: Record<string, string>): Answer {
+    if (path === '/v1/getinfo') return { body: this.info() };
+    if (path.startsWith('/v1/invoices?pending_only=true')) return { body: this.pending() };
+    if (path === '/v2/invoices/hodl') return this.create(body);
+    if (path === '/v2/invoices/settle') return this.settle(hexOf(body['preimage']!));
+    if (path === '/v2/invoices/cancel') return this.cancel(hexOf(body['payment_hash']!));
+    const found = this.known.get(path.replace('/v1/invoice/', ''));
+    return found ? { body: this.view(path.replace('/v1/invoice/', ''), found) } : missing;
+  }
+  private info(): object {
+    const identity = '02'.padEnd(66, 'a');
+    return {
+      ...{ version: 'simulated', identity_pubkey: identity, block_height: this.height, synced_to_chain: this.isSynced },
+      chains: [{ chain: 'bitcoin', network: 'regtest' }],
+    };
+  }
+  private pending(): object {
+    const open = [...this.known].filter(([, { state }]) => state === 'OPEN' || state === 'ACCEPTED');
+    return { invoices: open.map(([hash, one]) => this.view(hash, one)), last_index_offset: `${open.length}` };
+  }
+  private create(body: Record<string, string>): Answer {
+    const hash = hexOf(body['hash']!);
+    if (this.known.has(hash)) return refusal('invoice with payment hash already exists');
+    const askedMsat = BigInt(body['value_msat']!);
+    const text = written(
+      [
+        ['p', Buffer.from(hash, 'hex')],
+        ['s', bytes(9)],
+        ['d', Buffer.from(body['memo']!)],
+        ['x', parseInt(body['expiry']!, 10)],
+        ['c', parseInt(body['cltv_expiry']!, 10)],
+      ],
+      { prefix: `lnbcrt${askedMsat / 100n}n`, createdAt: Math.floor(Date.now() / 1000) },
+    );
+    this.known.set(hash, { state: 'OPEN', text, askedMsat, paidMsat: 0n, expiryHeight: 0 });
+    return { body: { payment_request: text, add_index: '1' } };
+  }
+  private settle(preimage: string): Answer {
+    const hash = hashOf(preimage);
+    const found = this.known.get(hash);
+    if (!found) return missing;
+    if (found.state === 'OPEN') return refusal('invoice still open');
+    if (found.state === 'CANCELED') return refusal('invoice already canceled');
+    this.words.push(`settle ${hash}`);
+    if (found.state === 'ACCEPTED') this.take(hash);
+    return { body: {} };
+  }
+  private cancel(hash: string): Answer {
+    const found = this.known.get(hash);
+    if (!found) return missing;
+    if (found.state === 'SETTLED') return refusal('invoice already settled');
+    this.words.push(`cancel ${hash}`);
+    found.state = 'CANCELED';
+    return { body: {} };
+  }
+  private view(hash: string, { state, text, askedMsat, paidMsat, expiryHeight }: Known): object {
+    const isThere = state === 'ACCEPTED' || state === 'SETTLED';
+    const part = { state, amt_msat: paidMsat.toString(), expiry_height: expiryHeight };
+    return {
+      ...{ state, r_hash: Buffer.from(hash, 'hex').toString('base64'), payment_request: text },
+      ...{ value_msat: askedMsat.toString(), amt_paid_msat: isThere ? paidMsat.toString() : '0' },
+      htlcs: isThere ? [part] : [],
+    };
+  }
+}
+
+const hexOf = (base64: string): string => Buffer.from(base64, 'base64').toString('hex');
