@@ -5,10 +5,12 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { followInvoices } from '../../activities/lightning/follow';
 import { readInvoice } from '../../chains/lightning/invoice';
 import { lndInvoices, type LndInvoices } from '../../chains/lightning/invoices';
 import { lndPayments, type LndPayments } from '../../chains/lightning/payments';
 import { capacityOf, lndReadings, type LndReadings } from '../../chains/lightning/readings';
+import { audit } from '../../db/audit/audit';
 import {
   invoiceBlocks,
   newRecord,
@@ -34,9 +36,11 @@ import type { Part } from '../../sandbox/parts/part';
 import { Payer } from '../../sandbox/payer';
 import { freePort } from '../../sandbox/ports';
 import { payerBitcoinKey } from '../../sandbox/secrets';
+import { aPaymentWithInvoice, askedMsat, type Offered } from '../activities/lightning-shop';
+import { connectionsTo, freshDatabase, urlFor } from '../setup/postgres';
 
-/** The adapter of lnd and the rule of held money on real nodes: ours and a payer's, with one channel, on a Bitcoin node
- *  of their own. Run where it is asked for: TESTS_WITH=lightning. */
+/** The adapter of lnd, the rule of held money and the rows of invoices on real nodes: ours and a payer's, with one
+ *  channel, on a Bitcoin node of their own. Run where it is asked for: TESTS_WITH=lightning. */
 
 const withNodes = process.env.LND_PATH ? describe : describe.skip;
 
@@ -47,6 +51,9 @@ const secret = () => {
   const preimage = randomBytes(32);
   return { preimage: preimage.toString('hex'), hash: createHash('sha256').update(preimage).digest('hex') };
 };
+
+/** Other cases of this file have invoices that no row is for. */
+async function* noInvoices(): AsyncGenerator<never, void> {}
 
 withNodes('lnd', () => {
   let dataDir: string;
@@ -289,6 +296,45 @@ withNodes('lnd', () => {
       ...{ decision: 'return', bookedMsat: null, isOver: true },
     });
     await eventually(() => their.payments.track(dead.hash), 'failed');
+  });
+
+  it('carries the rows of invoices: one is taken and settles its payment, the other goes back', async () => {
+    const database = await freshDatabase();
+    const roles = ['payments', 'chain'] as const;
+    const db = await connectionsTo(database.url).initialize();
+    const [asPayments, asChain] = await Promise.all(
+      roles.map((role) => connectionsTo(urlFor(database.url, role)).initialize()),
+    );
+    const keys = [randomBytes(32).toString('hex')] as const;
+    const log = { error: (fields: object) => expect(fields).toEqual({}) };
+    const follow = () => followInvoices({ db: asChain!, invoices, readings, keys, log });
+    const [wanted, dead] = [await aPaymentWithInvoice(db, asPayments!), await aPaymentWithInvoice(db, asPayments!)];
+    const statusAndState = async ({ paymentId }: Offered): Promise<unknown> =>
+      (
+        await db.query<unknown[]>(
+          `SELECT p.status, i.state, i.taken_msat FROM payment p JOIN lightning_invoice i ON i.payment_id = p.id
+            WHERE p.id = $1`,
+          [paymentId],
+        )
+      )[0];
+    expect(await follow()).toBe(2);
+    for (const { invoiceId } of [wanted, dead]) {
+      const [row] = await db.query<Array<{ hash: string; invoice: string }>>(
+        'SELECT hash, invoice FROM lightning_invoice WHERE id = $1',
+        [invoiceId],
+      );
+      await pay(their.payments, row!.invoice);
+      await eventually(() => invoices.lookUp(row!.hash), 'accepted');
+    }
+    await db.query(`UPDATE payment SET status = 'CANCELLED', state_version = 2 WHERE id = $1`, [dead.paymentId]);
+    await db.query('UPDATE merchant_counter SET open_payments = 0 WHERE merchant_id = $1', [dead.merchantId]);
+    await until('both are over', async () => (await follow()) === 0);
+    expect(await statusAndState(wanted)).toEqual({ status: 'SETTLED', state: 'taken', taken_msat: `${askedMsat}` });
+    expect(await statusAndState(dead)).toEqual({ status: 'CANCELLED', state: 'cancelled', taken_msat: null });
+    const ofOurs = { lookUp: invoices.lookUp, pending: noInvoices };
+    expect(await audit(db, { lightning: ofOurs })).toEqual([]);
+    for (const one of [asChain!, asPayments!, db]) await one.destroy();
+    await database.drop();
   });
 
   it('sends money back by the rule where too few blocks are left, and lnd itself soon after', async () => {
