@@ -135,6 +135,35 @@ export type TransactionPlan =
       maxPriorityFeePerGas: bigint;
     };
 
+/** The third kind of plan: a transfer of one account that ends with a block or a moment. Families whose transactions
+ *  never expire do not know it. docs/decisions/0060-signing-what-expires.md */
+export type ExpiringPlan = Readonly<{
+  kind: 'expiring';
+  from: string;
+  key: KeyPath;
+  currency: Currency;
+  to: string;
+  /** The destination tag of its recipient. A codec whose transactions carry none refuses the plan. */
+  tag?: string;
+  units: bigint;
+  /** The newest final block: no earlier one can have the transaction. */
+  on: BlockRef;
+  last: ValidityWindow['last'];
+  /** Of the account; null where transactions have none. */
+  sequence: number | null;
+  /** What the bytes say of the fee, in base units of the native coin: on the XRP Ledger the fee, on TRON the most that
+   *  it may burn for energy. */
+  feeLimit: bigint;
+}>;
+
+/** What signed bytes say. `tag` null: they carry none. */
+type ExpiringBytes = Readonly<
+  Pick<ExpiringPlan, 'from' | 'currency' | 'to' | 'units' | 'last' | 'sequence' | 'feeLimit'> & {
+    txId: string;
+    tag: string | null;
+  }
+>;
+
 /** What a node says of a transfer before it is signed. `reverts`: it cannot succeed now, or takes more gas than asked
  *  about; `short`: its sender does not hold it; `unclear`: the node could not say. */
 export type GasAnswer =
@@ -189,6 +218,28 @@ export type ExpiringNode = Readonly<{
   /** What became of a signed transaction. `signedOn`: hash of the block at `window.from`. Whether `absent` proves it
    *  void is for `faultOfProof` to say. */
   fateOf(signed: Readonly<{ txId: string; window: ValidityWindow; signedOn: string }>): Promise<Fate>;
+}>;
+
+/** A transfer that a node is asked about before it is signed. */
+export type ExpiringTransfer = Pick<ExpiringPlan, 'from' | 'currency' | 'to' | 'tag' | 'units'>;
+
+/** On what a transfer is signed now. `mostUnits`: what it burns at the most, in base units of the native coin. */
+type ExpiringTerms = Pick<ExpiringPlan, 'on' | 'last' | 'sequence' | 'feeLimit'> & Readonly<{ mostUnits: bigint }>;
+
+/** `short`: its sender does not hold it, or its fee; `fails`: it would be mined, cost its fee and move nothing;
+ *  `unclear`: the node could not say. */
+export type TermsAnswer = Readonly<
+  { state: 'done'; terms: ExpiringTerms } | { state: 'short' | 'fails' | 'unclear'; reason: string }
+>;
+
+/** What a family whose transactions expire brings to the signer. `node`: the signer's own, whose word it takes for
+ *  nobody else's; every call throws NODE_UNREACHABLE (retried) where it does not answer. */
+export type ExpiringFamily = Readonly<{
+  /** Deterministic. Throws INTENT_MISMATCH, KEY_MISMATCH. */
+  sign(seed: Uint8Array, plan: ExpiringPlan): SignedTransaction;
+  /** Reads signed bytes again. Throws INTENT_MISMATCH for what is no transfer of ours, signed by its sender. */
+  read(raw: string): ExpiringBytes;
+  node: Pick<ExpiringNode, 'fateOf'> & Readonly<{ termsOf(transfer: ExpiringTransfer): Promise<TermsAnswer> }>;
 }>;
 
 /** The half that talks to a node. Every method throws NODE_UNREACHABLE (retried) where the node does not answer. */

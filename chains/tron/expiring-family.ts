@@ -1,0 +1,63 @@
+import type { ExpiringFamily, ExpiringPlan, ExpiringTransfer, TermsAnswer } from '../../domain/chains/chain';
+import { DomainError } from '../../domain/errors';
+import { tronCodec } from './codec';
+import type { TronNode } from './node';
+import type { TronChain, TronPlan } from './plan';
+import { readTransaction } from './read-back';
+
+/** What TRON brings to the signer. docs/decisions/0060-signing-what-expires.md */
+
+/** Milliseconds that a transaction lives, from the time of the newest final block, which is a minute old. Its proof of
+ *  absence reads every block of it. */
+const lifeMs = 600_000;
+
+const mismatch = (reason: string): DomainError => new DomainError('INTENT_MISMATCH', `Transfer on TRON: ${reason}`);
+
+function tronPlanOf({ from, key, currency, to, tag, units, on, last, sequence, feeLimit }: ExpiringPlan): TronPlan {
+  if (tag !== undefined) throw mismatch('nothing carries a destination tag');
+  if (sequence !== null) throw mismatch('accounts have no sequence');
+  if (!('time' in last)) throw mismatch('it ends by a height');
+  return {
+    ...{ from, key, currency, to, units, feeLimit },
+    reference: on.hash,
+    // The chain's time, and never ours: the same plan gives the same bytes.
+    timestamp: on.time,
+    expiresAt: last.time,
+  };
+}
+
+async function termsOf(node: Terms, { from, to, currency, units }: ExpiringTransfer): Promise<TermsAnswer> {
+  const answer = await node.costOf({ from, to, currency, units });
+  if (answer.state === 'short' || answer.state === 'unclear') return { state: answer.state, reason: answer.reason };
+  if (answer.state !== 'done') return { state: 'fails', reason: answer.reason };
+  const on = await node.expiring.finalBlock();
+  const { feeLimit, most: mostUnits } = answer.cost;
+  return { state: 'done', terms: { on, last: { time: on.time + lifeMs }, sequence: null, feeLimit, mostUnits } };
+}
+
+type Terms = Pick<TronNode, 'costOf' | 'expiring'>;
+
+export function tronFamily(chain: TronChain, node: Terms): ExpiringFamily {
+  const codec = tronCodec(chain);
+  const currencyAt = (contract: string | null): string => {
+    const found = [...chain.assets].find(([, asset]) => asset.contract === contract);
+    if (!found) throw mismatch(`${contract} is no contract of ours`);
+    return found[0];
+  };
+  return {
+    sign(seed, plan) {
+      const { txId, raw } = codec.sign(seed, tronPlanOf(plan));
+      return { txId, raw };
+    },
+    read(raw) {
+      const { txId, from, contract, to, units, feeLimit, expiresAt, signer } = readTransaction(raw);
+      if (signer !== from) throw mismatch(`the bytes are signed by ${signer}, not by ${from}`);
+      return {
+        ...{ txId, from, currency: currencyAt(contract), to, tag: null, units, feeLimit },
+        last: { time: expiresAt },
+        sequence: null,
+      };
+    },
+    node: { fateOf: (signed) => node.expiring.fateOf(signed), termsOf: (transfer) => termsOf(node, transfer) },
+  };
+}
