@@ -38,8 +38,11 @@ export async function noteCap(
       feeBudget: fit(intent.fee_budget, 0, 'down'),
       reason,
       nextStep:
-        'The transaction stays valid and is sent again until a block takes it. Wait for lower network fees, or ask ' +
-        'for the act raise-cap: docs/operations/stuck-transactions.md, "A fee at its cap".',
+        (last && last.valid_from_height !== null
+          ? 'What was signed has expired, and can move nothing any more. '
+          : 'The transaction stays valid and is sent again until a block takes it. ') +
+        'Wait for lower network fees, or ask for the act raise-cap: docs/operations/stuck-transactions.md, ' +
+        '"A fee at its cap".',
     },
   });
   return { state: 'waiting', reason, cause: 'network' };

@@ -44,6 +44,9 @@ export type Obligation = Readonly<{
   isUnderWay: boolean;
   /** These payees are no longer on the whitelist: ends what would have paid them. Where it has payees. */
   unlisted?(payeeIds: readonly string[]): Promise<unknown>;
+  /** All that was signed for it has expired unmined, and nothing more will be signed: ends it, and gives back what it
+   *  holds. Called once, where every transaction is proven void. Absent: it is signed again without end. */
+  givenUp?(): Promise<unknown>;
   /** Its first signed bytes are stored. */
   stored(): Promise<unknown>;
   /** A node has taken them. */

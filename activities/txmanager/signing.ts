@@ -11,10 +11,11 @@ export const signingActivities = ({
   db,
   codecs,
   seed,
+  expiring,
   newDestinations,
   record,
 }: Signer & Readonly<{ db: DataSource }>) => {
-  const signer: Signer = { codecs, seed, newDestinations, ...(record ? { record } : {}) };
+  const signer: Signer = { codecs, seed, expiring, newDestinations, ...(record ? { record } : {}) };
   return {
     /** The signed transaction of an intent, made once: a repeat finds the attempt stored. Throws WALLET_FROZEN
      *  (retried), INTENT_MISMATCH (final). */
@@ -25,7 +26,7 @@ export const signingActivities = ({
     /** One more attempt of a stuck intent. `seenAttempts`: how many the caller has seen, so that a repeat of the same
      *  call adds none. */
     async signBump(intentId: string, seenAttempts: number): Promise<Signed> {
-      return db.transaction((tx) => signBump(signer, tx, intentId, seenAttempts));
+      return signBump(signer, db, intentId, seenAttempts);
     },
 
     /** Signs what is planned of a mass payout, each once. Safe to repeat. */

@@ -92,7 +92,8 @@ export const sendingChecks: readonly Check[] = [
   {
     invariant: 'I8',
     what: 'a wallet with two open transactions that expire',
-    sql: `SELECT from_address FROM attempt WHERE valid_from_height IS NOT NULL AND status IN ('stored', 'sent', 'mined')
+    sql: `SELECT from_address FROM attempt
+           WHERE valid_from_height IS NOT NULL AND status IN ('stored', 'sent', 'mined') AND NOT is_restored
            GROUP BY network, from_address HAVING count(*) > 1`,
   },
   {

@@ -10,6 +10,7 @@ import { type Cursor, moveCursor } from './cursor';
 import { identify, lookAgain } from './found-by-balance';
 import { notifyOwners, notifyPayouts, notifySenders } from './notify';
 import { openIncident, resolveUnverified } from '../incidents';
+import { freezeWallet } from '../txmanager/frozen-wallets';
 import { rememberBlocks } from './remembered';
 import { rewindLooks } from './untraced';
 
@@ -51,9 +52,26 @@ export async function applyBlock(
       tx,
       mined.map((one) => one.id),
     );
+    await noteContradictions(tx, network, block);
   }
   await applySpends(tx, network, block);
   await failPoint('follower.beforeCommit');
+}
+
+/** A block has what was proven void: one of two final blocks was none, or who told of them was wrong. Something else
+ *  may be signed for its intent by now. Nothing is changed; its wallet signs no more, and operators look. Of a block
+ *  that is not final too: who looks in vain has lost less. */
+async function noteContradictions(tx: EntityManager, network: NetworkId, block: Block): Promise<void> {
+  const found = await tx.query<Array<{ txId: string; intentId: string; from: string; through: string }>>(
+    `SELECT tx_id AS "txId", intent_id::text AS "intentId", from_address AS "from",
+            coalesce(absence->'through'->>'height', '') AS through
+       FROM attempt WHERE network = $1 AND tx_id = ANY($2) AND status = 'expired' ORDER BY id`,
+    [network, block.txIds],
+  );
+  for (const { txId, intentId, from, through } of found) {
+    const reason = `${txId} is void by block ${through}, and block ${block.height} has it`;
+    await freezeWallet(tx, { network, address: from }, { intentId, reason });
+  }
 }
 
 /** Takes what the trace of a block told later. What was found by balance meanwhile is known: it only gets its name. */

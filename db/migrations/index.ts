@@ -51,6 +51,8 @@ import { HashedBy1799000940000 } from './1799000940000-hashed-by';
 import { EarlierIpnSecret1799000950000 } from './1799000950000-earlier-ipn-secret';
 import { Traceparents1799000960000 } from './1799000960000-traceparents';
 import { ExpiringAttempts1799000970000 } from './1799000970000-expiring-attempts';
+import { Validity1799000990000 } from './1799000990000-validity';
+import { RestoredAttempts1799000991000 } from './1799000991000-restored-attempts';
 import { LightningInvoices1799001000000 } from './1799001000000-lightning-invoices';
 import { Seeds1799001010000 } from './1799001010000-seeds';
 
@@ -109,6 +111,8 @@ export const migrations = [
   EarlierIpnSecret1799000950000,
   Traceparents1799000960000,
   ExpiringAttempts1799000970000,
+  Validity1799000990000,
+  RestoredAttempts1799000991000,
   LightningInvoices1799001000000,
   Seeds1799001010000,
 ];

@@ -1,5 +1,6 @@
 import type { EntityManager } from 'typeorm';
 import type { Destination } from '../../domain/chains/tags';
+import type { AbsenceProof } from '../../domain/txmanager/expiry';
 import { leavingKinds } from '../../domain/txmanager/kinds';
 import type { IntentOwner, OwnerKind } from '../../domain/workflow-ids';
 import { openIncident } from '../incidents';
@@ -48,6 +49,15 @@ export type SignedRecord = Readonly<{
   maxFeeUnits: string;
   movedUnits: string;
   outputs: ReadonlyArray<Destination & Readonly<{ units: string }>>;
+  /** Absent: it never expires. `absences`: what proves void all that was signed for the intent before it. */
+  window?: Readonly<{
+    fromHeight: number;
+    fromHash: string;
+    toHeight: number | null;
+    toMs: number | null;
+    sequence: number | null;
+    absences: readonly AbsenceProof[];
+  }>;
 }>;
 
 /** Where the signer records signatures: `keep` returns when they are on disk. */
@@ -94,13 +104,20 @@ async function noteRestored(tx: EntityManager, one: Restored, leaving: readonly 
   });
 }
 
-/** Without what was rolled back: its nonce, or its coins, went to another intent later. */
+/** Without what was rolled back: its nonce, or its coins, went to another intent later; or, where transactions expire,
+ *  the next of its intent was signed without a proof that it is void. */
 function notRolledBack(records: readonly SignedRecord[]): SignedRecord[] {
   const places = (one: SignedRecord): string[] =>
     one.nonce === null ? [...one.inputs] : [`${one.network} ${one.from} ${one.nonce}`];
   const nameOf = (one: SignedRecord): string => `${one.kind}/${one.ref}`;
   const last = new Map(records.flatMap((one) => places(one).map((place) => [place, nameOf(one)] as const)));
-  return records.filter((one) => places(one).every((place) => last.get(place) === nameOf(one)));
+  const isFollowed = (one: SignedRecord, n: number): boolean => {
+    const next = records.slice(n + 1).find((other) => other.window && nameOf(other) === nameOf(one));
+    return !next || next.txId === one.txId || next.window!.absences.some(({ txId }) => txId === one.txId);
+  };
+  return records.filter((one, n) =>
+    one.window ? isFollowed(one, n) : places(one).every((place) => last.get(place) === nameOf(one)),
+  );
 }
 
 /** SQL: no row of ours has the lost intent `i` sent, so nothing will take it over. */

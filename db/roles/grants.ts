@@ -32,6 +32,7 @@ export const functionGrants: Readonly<Record<string, readonly DatabaseRole[]>> =
   journal_stands: ['api', 'payments', 'chain', 'audit'],
   end_lightning: ['chain'],
   lock_available: ['payments', 'chain', 'signer'],
+  note_absence: ['signer'],
   note_payout_sent: ['chain'],
   open_payment: ['api'],
   post_conversion: ['api'],
@@ -47,6 +48,7 @@ export const functionGrants: Readonly<Record<string, readonly DatabaseRole[]>> =
   store_payout_signatures: ['signer'],
   restore_signed: ['signer'],
   take_over_lost: ['payments'],
+  validities_of: ['signer'],
   wants_lightning: ['chain'],
   watch_elsewhere: ['api', 'payments'],
 };
@@ -63,7 +65,7 @@ export const lockColumns: Readonly<Record<string, string>> = {
 };
 
 /** Tables in which no role has a right: the migration step's own, and what functions alone read and write. */
-export const ownersTables: readonly string[] = ['signer.destination', 'signer.new_payment'];
+export const ownersTables: readonly string[] = ['signer.destination', 'signer.new_payment', 'signer.validity'];
 
 export const tableGrants: TableGrants = {
   address: {

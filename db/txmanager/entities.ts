@@ -101,6 +101,8 @@ export const attemptEntity = entity('attempt', {
   sequence: nullable(bigint()),
   /** What proves that an expired one is in no block, and never will be. */
   absence: nullable(jsonb<AbsenceProof>()),
+  /** A recovery took it back from the record of signatures. Noted of those that expire. */
+  is_restored: boolean(),
 });
 
 export const attemptAccountEntity = entity('attempt_account', {

@@ -27,3 +27,60 @@ export const expireAttempt = async (db: Queryable, id: string, proof: AbsencePro
     `UPDATE attempt SET status = 'expired', absence = $2 WHERE id = $1 AND status IN ('stored', 'sent')`,
     [id, JSON.stringify(proof)],
   )) > 0;
+
+/** What the signer has signed of an intent. `signedOn`: hash of the block at `window.from`. `ageSeconds`: since it was
+ *  signed, by the database's clock. */
+export type Validity = Readonly<{
+  intentId: string;
+  txId: string;
+  window: ValidityWindow;
+  signedOn: string;
+  absence: AbsenceProof | null;
+  ageSeconds: number;
+}>;
+
+type ValidityEntry = Readonly<{
+  intentId: string;
+  txId: string;
+  from: number;
+  hash: string;
+  toHeight: number | null;
+  toMs: number | null;
+  absence: AbsenceProof | null;
+  ageSeconds: number;
+}>;
+
+/** What the signer has signed of these intents, by its own record, oldest first. */
+export async function validitiesOf(db: Queryable, intentIds: readonly string[]): Promise<Validity[]> {
+  const [row] = await db.query<Array<{ found: ValidityEntry[] }>>('SELECT validities_of($1::bigint[]) AS found', [
+    intentIds,
+  ]);
+  return row!.found.map(({ intentId, txId, from, hash, toHeight, toMs, absence, ageSeconds }) => ({
+    ...{ intentId, txId, absence, ageSeconds, signedOn: hash },
+    window: { from, last: toHeight === null ? { time: toMs! } : { height: toHeight } },
+  }));
+}
+
+/** The signer's own node has proven it void. */
+export const noteAbsence = (db: Queryable, network: string, proof: AbsenceProof): Promise<unknown> =>
+  db.query('SELECT note_absence($1, $2, $3)', [network, proof.txId, JSON.stringify(proof)]);
+
+/** What the rows say of a wallet. `open`: a transaction that a block may still take, or that is in one which is not
+ *  final. `signedOn`: the newest block that it has signed on. `sequence`: what its account must have after its newest
+ *  transaction; null: its family has none, or it has signed nothing. */
+export type ExpiringWallet = Readonly<{ open: string | null; signedOn: number | null; sequence: number | null }>;
+
+export async function expiringWallet(tx: Queryable, network: string, address: string): Promise<ExpiringWallet> {
+  const [row] = await tx.query<Array<{ open: string | null; on: string | null; sequence: string | null }>>(
+    `SELECT (SELECT a.tx_id FROM attempt a WHERE a.network = $1 AND a.from_address = $2
+                AND a.valid_from_height IS NOT NULL AND a.status IN ('stored', 'sent', 'mined') LIMIT 1) AS open,
+            last.valid_from_height::text AS "on",
+            CASE WHEN last.status = 'expired' THEN last.sequence ELSE last.sequence + 1 END::text AS sequence
+       FROM (VALUES (1)) one LEFT JOIN (
+         SELECT * FROM attempt WHERE network = $1 AND from_address = $2 AND valid_from_height IS NOT NULL
+          ORDER BY valid_from_height DESC, id DESC LIMIT 1) last ON true`,
+    [network, address],
+  );
+  const whole = (text: string | null): number | null => (text === null ? null : parseInt(text, 10));
+  return { open: row!.open, signedOn: whole(row!.on), sequence: whole(row!.sequence) };
+}

@@ -1,3 +1,4 @@
+import { openIncidentAgain } from '../incidents';
 import type { Queryable } from '../query';
 
 /** Why a wallet signs nothing, locked; null where it is not frozen. */
@@ -14,3 +15,23 @@ export const unfreezeWallet = (tx: Queryable, network: string, address: string):
     network,
     address,
   ]);
+
+/** Nothing more is signed for a wallet, and operators are told. One that is frozen keeps its reason. */
+export async function freezeWallet(
+  tx: Queryable,
+  { network, address }: Readonly<{ network: string; address: string }>,
+  { intentId, reason }: Readonly<{ intentId: string; reason: string }>,
+): Promise<void> {
+  await tx.query(
+    `INSERT INTO wallet_sequence (network, address, frozen_reason, frozen_at) VALUES ($1, $2, $3, now())
+     ON CONFLICT (network, address) DO UPDATE SET frozen_reason = EXCLUDED.frozen_reason, frozen_at = now()
+       WHERE wallet_sequence.frozen_reason IS NULL`,
+    [network, address, reason],
+  );
+  await openIncidentAgain(tx, {
+    kind: 'wallet-frozen',
+    subject: { kind: 'wallet', id: `${network}/${address}` },
+    distinction: intentId,
+    details: { intentId, reason },
+  });
+}

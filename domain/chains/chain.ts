@@ -236,7 +236,7 @@ export type TermsAnswer = Readonly<
  *  nobody else's; every call throws NODE_UNREACHABLE (retried) where it does not answer. */
 export type ExpiringFamily = Readonly<{
   /** Deterministic. Throws INTENT_MISMATCH, KEY_MISMATCH. */
-  sign(seed: Uint8Array, plan: ExpiringPlan): SignedTransaction;
+  sign(seeds: Seeds, plan: ExpiringPlan): SignedTransaction;
   /** Reads signed bytes again. Throws INTENT_MISMATCH for what is no transfer of ours, signed by its sender. */
   read(raw: string): ExpiringBytes;
   node: Pick<ExpiringNode, 'fateOf'> & Readonly<{ termsOf(transfer: ExpiringTransfer): Promise<TermsAnswer> }>;

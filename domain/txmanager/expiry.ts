@@ -82,6 +82,16 @@ export function refusalToSign(attempts: readonly ExpiringAttempt[], height: numb
     : null;
 }
 
+/** So many attempts are signed for what somebody asked for, and none later than so long after the first. Both are many
+ *  times what a chain that works needs. */
+const mostAttempts = 8;
+const mostSeconds = 86_400;
+
+/** Whether what is void is not signed anew, but given back. `ageSeconds`: since the first attempt, by the database's
+ *  clock; it decides when to give up, and never whether a transaction is void. */
+export const isTimeToGiveUp = (attempts: number, ageSeconds: number): boolean =>
+  attempts >= mostAttempts || ageSeconds >= mostSeconds;
+
 /** What an intent waits for. `send`: look for attempt `n` and, where it is open, hand over its bytes again; `look`: it
  *  is past its end by the newest final block, so it is only looked for, until it is mined or void. `stop`: more than
  *  one attempt stands, which the rule excludes: for operators, nothing is signed or sent. */

@@ -2,6 +2,8 @@ import fc from 'fast-check';
 import type { DataSource } from 'typeorm';
 import { audit } from '../../db/audit/audit';
 import { ExpiringAttempts1799000970000 } from '../../db/migrations/1799000970000-expiring-attempts';
+import { Validity1799000990000 } from '../../db/migrations/1799000990000-validity';
+import { RestoredAttempts1799000991000 } from '../../db/migrations/1799000991000-restored-attempts';
 import { faultOfProof, type AbsenceProof, type ValidityWindow } from '../../domain/txmanager/expiry';
 import { connectionsTo, freshDatabase } from '../setup/postgres';
 
@@ -193,8 +195,9 @@ it('has the audit find what the indexes were to refuse', async () => {
   await runner.query(`
     CREATE INDEX attempt_one_open_from ON attempt (id);
     CREATE INDEX attempt_one_unexpired ON attempt (id)`);
-  const migration = new ExpiringAttempts1799000970000();
-  await migration.down(runner);
-  await migration.up(runner);
+  const later = [new Validity1799000990000(), new RestoredAttempts1799000991000()];
+  const migrations = [new ExpiringAttempts1799000970000(), ...later];
+  for (const migration of migrations.toReversed()) await migration.down(runner);
+  for (const migration of migrations) await migration.up(runner);
   await runner.release();
 });

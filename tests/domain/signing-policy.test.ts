@@ -2,6 +2,9 @@
 import { signedBefore } from '../../db/recovery/lost';
 import { mayCost, maySign, movablePart, type SignFacts } from '../../txmanager/sign/policy';
 import { outputsOf } from '../../txmanager/kinds/payout-line';
+import type { ExpiryFacts } from '../../txmanager/sign/expiry-policy';
+import type { TermsAnswer } from '../../domain/chains/chain';
+import type { ExpiringAttempt } from '../../domain/txmanager/expiry';
 import type { InsideFacts, RowFacts } from '../../txmanager/obligation';
 import type { IntentRow, ShareRow } from '../../db/txmanager/intents';
 import { register, tagChain } from '../chain/registering';
@@ -56,6 +59,7 @@ const payout: SignFacts = {
   freezes: [],
   wallet: { frozenReason: null, openNonce: null },
   price: { ageSeconds: 599 },
+  expiry: null,
 };
 const deposit = { id: '7', address: '0xd', status: 'confirmed', allocation: 'unsettled', merchant_id: 'shop' };
 /** What the kind of sweeps says: to the treasury, or to merchants' own addresses. */
@@ -269,6 +273,96 @@ describe('A10: addresses of the platform', () => {
     ['a bump to a forged address', payout, { ...bump, forged: ['0xhot'] }, wrong('0xhot is registered as ours')],
   ])('%s', (_rule, of, but, verdict) => {
     expect(maySign({ ...of, ...but })).toEqual(verdict);
+  });
+});
+
+describe('transactions that expire', () => {
+  const on = { height: 40, hash: 'b40', time: 1 };
+  const done: TermsAnswer = {
+    state: 'done',
+    terms: { on, last: { height: 60 }, sequence: 7, feeLimit: 10n, mostUnits: 10n },
+  };
+  const open: ExpiringAttempt = {
+    ...{ n: 1, txId: 't1', window: { from: 10, last: { height: 20 } }, status: 'sent', success: null, absence: null },
+  };
+  const proof = { txId: 't1', from: 10, through: { height: 20, hash: 'b20', time: 1 }, finalHeight: 20 };
+  const dead: ExpiringAttempt = { ...open, status: 'expired', absence: proof };
+  const expiry: ExpiryFacts = {
+    ...{ givesUp: row, attempts: [], signed: [], ageSeconds: 0, terms: done },
+    wallet: { open: null, signedOn: null, sequence: null },
+  };
+  const first: SignFacts = { ...payout, intent: { ...intent, gas_limit: null }, price: null, expiry };
+  const again: SignFacts = {
+    ...first,
+    ...{ round: 'anew', isSigned: true, obligation: underWay, intent: { ...first.intent, status: 'sent' } },
+    expiry: { ...expiry, attempts: [dead], signed: [dead] },
+  };
+  const but = (over: Partial<ExpiryFacts>, of = again): Partial<SignFacts> => ({
+    expiry: { ...(of.expiry as ExpiryFacts), ...over },
+  });
+  const wallet = (over: Partial<ExpiryFacts['wallet']>): Partial<SignFacts> =>
+    but({ wallet: { ...expiry.wallet, ...over } });
+  const lasts = 86_400;
+  const given = { state: 'dropped', reason: expect.stringContaining('expired'), isGivenUp: true };
+
+  it.each<Case>([
+    ['the first, without gas and an estimate of the fee', first, {}, sign],
+    ['another, where the first is void', again, {}, sign],
+    ['not read', first, { expiry: 'unread' }, { state: 'ask', facts: 'wallet' }],
+    ['open by its row', again, but({ attempts: [open] }), waits('t1 is open')],
+    ['open by the signer’s record, whatever its row says', again, but({ signed: [open] }), waits('t1 is open')],
+    ['mined', again, but({ attempts: [{ ...open, status: 'mined' }] }), waits('t1 is mined')],
+    ['paid', again, but({ attempts: [{ ...open, status: 'final', success: true }] }), waits('t1 is paid')],
+    [
+      'a proof that does not reach',
+      again,
+      but({ signed: [{ ...dead, window: { from: 9, last: { height: 20 } } }] }),
+      waits('t1 is open'),
+    ],
+    ['lost by a recovery, and never proven', first, but({ signed: [open] }, first), waits('t1 is open')],
+    [
+      'a node behind the proof',
+      again,
+      but({ terms: { ...done, terms: { ...done.terms, on: { ...on, height: 19 } } } as TermsAnswer }),
+      waits('before block 20'),
+    ],
+    ['another of its wallet is open', again, wallet({ open: 't9' }), waits('t9 of its wallet is open')],
+    ['its wallet has signed on this block', again, wallet({ signedOn: 40 }), waits('has signed on block 40')],
+    ['its account is where ours have left it', again, wallet({ sequence: 7, signedOn: 39 }), sign],
+    ['a node that lags', again, wallet({ sequence: 8 }), waits('lags')],
+    ['a sequence used by others', again, wallet({ sequence: 6 }), { ...wrong('somebody else'), code: 'WALLET_FROZEN' }],
+    [
+      'nothing holds it',
+      again,
+      but({ terms: { state: 'short', reason: 'no funds' } }),
+      { ...waits('no funds'), cause: 'funds' },
+    ],
+    [
+      'it would fail',
+      again,
+      but({ terms: { state: 'fails', reason: 'no tag' } }),
+      { ...waits('no tag'), cause: 'checked' },
+    ],
+    ['eight are void', again, but({ attempts: Array<ExpiringAttempt>(8).fill(dead) }), given],
+    ['seven are void', again, but({ attempts: Array<ExpiringAttempt>(7).fill(dead) }), sign],
+    ['its time is over', again, but({ ageSeconds: lasts }), given],
+    ['its time is not over', again, but({ ageSeconds: lasts - 1 }), sign],
+    ['its time is over, and it is open', again, but({ ageSeconds: lasts, attempts: [open] }), waits('open')],
+    [
+      'its time is over, and the signer has proven nothing',
+      again,
+      but({ ageSeconds: lasts, signed: [open] }),
+      waits('open'),
+    ],
+    ['its time is over, and nothing was signed', first, but({ ageSeconds: lasts }, first), sign],
+    ['its row has ended', again, but({ givesUp: { state: 'ended' } }), given],
+    ['money of our own goes on', again, but({ givesUp: null, ageSeconds: lasts }), sign],
+    ['a stopped merchant', again, { stop: 'fraud' }, waits('held')],
+    ['a frozen asset', again, { freezes: frozen }, waits('frozen')],
+    ['a frozen wallet', again, { wallet: { frozenReason: 'x', openNonce: null } }, waits('frozen')],
+    ['another amount than its row says', again, at({ outputs: [{ address: '0xaway', units: '6' }] }), wrong('amount')],
+  ])('%s', (_rule, of, over, verdict) => {
+    expect(maySign({ ...of, ...over })).toEqual(verdict);
   });
 });
 

@@ -60,6 +60,7 @@ function obligationOf(tx: EntityManager, row: GrantRow): Obligation {
       limitUse: null,
     },
     isUnderWay: status === 'processing' || status === 'broadcast',
+    givenUp: () => setStatus(tx, id, 'failed'),
     stored: () => setStatus(tx, id, 'processing'),
     sent: (txId) => setStatus(tx, id, 'broadcast', txId),
     async ended(mined) {

@@ -5,3 +5,6 @@ export const failureOf = (mined: Pick<AttemptRow, 'is_replacement'>): string =>
   mined.is_replacement
     ? 'The network did not take the transaction: it was withdrawn, and the money is back'
     : 'The transaction was mined and reverted: the address does not take it. Its network fee was charged';
+
+/** The same where transactions expire, and all of it have. */
+export const expired = 'The network did not take the transaction in time: it has expired, and the money is back';

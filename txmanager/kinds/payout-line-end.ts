@@ -8,7 +8,7 @@ import { emitLineEvents, byCurrency, holdOfLine, moveLines } from '../../db/payo
 import { dropIntents, type AttemptRow } from '../../db/txmanager/intents';
 import { releaseLines } from '../../commands/payouts/release';
 import { chargeRevert } from '../charge-revert';
-import { failureOf } from './failure';
+import { expired, failureOf } from './failure';
 
 /** Plans that pay one of these go; what they would have paid besides is planned anew. */
 async function dropSome(tx: EntityManager, lines: readonly PayoutLineRow[]): Promise<void> {
@@ -40,6 +40,10 @@ async function failLines(
   const failed = await moveLines(tx, lines, 'failed', { ...patch, merchant_message: message });
   await emitLineEvents(tx, failed, 'mass_payout.leg_failed');
 }
+
+/** All that was signed of them has expired. The caller refreshes the batch. */
+export const expireLines = (tx: EntityManager, lines: readonly PayoutLineRow[]): Promise<void> =>
+  failLines(tx, lines.filter(isOpen), expired, {});
 
 /** J6 and `completed`, or J7 and `failed`. */
 export async function bookLines(tx: EntityManager, lines: readonly PayoutLineRow[], mined: AttemptRow): Promise<void> {

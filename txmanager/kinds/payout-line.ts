@@ -15,7 +15,7 @@ import { refreshBatch } from '../../commands/payouts/refresh';
 import { reopenLines } from '../../commands/payouts/reopen';
 import type { Obligation, RowFacts, ServedIntent } from '../obligation';
 import { openIntents, summaryAs, type OutgoingKind } from './kind';
-import { bookLines, failUnlisted, isOpen, refuseLines } from './payout-line-end';
+import { bookLines, expireLines, failUnlisted, isOpen, refuseLines } from './payout-line-end';
 
 export const payoutLine: OutgoingKind = {
   kind: 'leg',
@@ -103,6 +103,10 @@ function obligationOf(tx: EntityManager, batch: BatchRow, lines: readonly Payout
         tx,
         lines.filter((line) => payeeIds.includes(line.id)),
       );
+      await refreshBatch(tx, batch);
+    },
+    async givenUp() {
+      await expireLines(tx, lines);
       await refreshBatch(tx, batch);
     },
     stored: () => moveLines(tx, lines, 'processing'),

@@ -27,7 +27,7 @@ import type { ServedIntent, Obligation } from '../obligation';
 import { reopenRefunds } from '../../commands/refunds/reopen';
 import { chargeRevert } from '../charge-revert';
 import { gasWalletFor } from '../gas-wallet';
-import { failureOf } from './failure';
+import { expired, failureOf } from './failure';
 import { openIntents, obligationsByRef, summaryAs, type OutgoingKind } from './kind';
 
 export const refund: OutgoingKind = {
@@ -100,6 +100,10 @@ const obligationOf = (tx: EntityManager, refund: RefundRow): Obligation => ({
     limitUse: { kind: 'refund', ref: refund.id },
   },
   isUnderWay: refund.status === 'processing' || refund.status === 'broadcast',
+  async givenUp() {
+    await failRefund(tx, refund, expired);
+    await releaseLimitUse(tx, 'refund', refund.id);
+  },
   stored: () => moveRefund(tx, refund, 'processing'),
   async sent(txId) {
     if (refund.status !== 'processing') return;

@@ -59,6 +59,8 @@ function obligationOf(tx: EntityManager, conversion: ConversionRow, order: Order
       limitUse: null,
     },
     isUnderWay: status !== 'failed',
+    // The conversion's own workflow sees that nothing was sent, and credits back.
+    givenUp: () => Promise.resolve(),
     stored: () => Promise.resolve(),
     sent: () => Promise.resolve(),
     async ended(mined) {

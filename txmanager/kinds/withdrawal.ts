@@ -18,7 +18,7 @@ import type { WithdrawalRow } from '../../domain/withdrawals/withdrawal';
 import type { ServedIntent, Obligation } from '../obligation';
 import { reopenWithdrawals } from '../../commands/withdrawals/reopen';
 import { chargeRevert } from '../charge-revert';
-import { failureOf } from './failure';
+import { expired, failureOf } from './failure';
 import { openIntents, obligationsByRef, summaryAs, type OutgoingKind } from './kind';
 
 export const withdrawal: OutgoingKind = {
@@ -81,6 +81,7 @@ const obligationOf = (tx: EntityManager, row: WithdrawalRow): Obligation => ({
   },
   isUnderWay: row.status === 'processing' || row.status === 'broadcast',
   unlisted: () => failWithdrawal(tx, row, unlisted),
+  givenUp: () => failWithdrawal(tx, row, expired),
   async stored() {
     const moved = await moveWithdrawal(tx, row, 'processing');
     await emitWithdrawalEvent(tx, moved, 'withdrawal.processing', row.status);

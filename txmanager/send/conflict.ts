@@ -1,6 +1,6 @@
 import type { AttemptRow, IntentRow } from '../../db/txmanager/intents';
 import type { Sender } from './sender';
-import { openIncidentAgain } from '../../db/incidents';
+import { freezeWallet } from '../../db/txmanager/frozen-wallets';
 
 /** Blocks between the two looks that prove that nothing of ours is on a nonce or an input. */
 const secondLookBlocks = 3;
@@ -21,20 +21,8 @@ async function scannedHeight({ db, adapter }: Sender): Promise<number> {
 }
 
 export async function freeze({ db }: Sender, intent: IntentRow, reason: string): Promise<void> {
-  await db.transaction(async (tx) => {
-    await tx.query(
-      `INSERT INTO wallet_sequence (network, address, frozen_reason, frozen_at) VALUES ($1, $2, $3, now())
-       ON CONFLICT (network, address) DO UPDATE SET frozen_reason = EXCLUDED.frozen_reason, frozen_at = now()
-         WHERE wallet_sequence.frozen_reason IS NULL`,
-      [intent.network, intent.from_address, reason],
-    );
-    await openIncidentAgain(tx, {
-      kind: 'wallet-frozen',
-      subject: { kind: 'wallet', id: `${intent.network}/${intent.from_address}` },
-      distinction: intent.id,
-      details: { intentId: intent.id, reason },
-    });
-  });
+  const wallet = { network: intent.network, address: intent.from_address };
+  await db.transaction((tx) => freezeWallet(tx, wallet, { intentId: intent.id, reason }));
 }
 
 /** The node refused the bytes. One of ours mined or in the pool is followed; nothing of ours, twice, three blocks

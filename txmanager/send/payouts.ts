@@ -120,7 +120,8 @@ async function sendTogether(
 ): Promise<{ taken: AttemptRow[]; left: AttemptRow[] }> {
   if (!inOrder.length) return { taken: [], left: [] };
   const bars = await barred(sender, inOrder);
-  const free = inOrder.filter((attempt) => !bars.has(attempt.id));
+  // What expires is looked for before it is sent again: by itself.
+  const free = inOrder.filter((attempt) => attempt.valid_from_height === null && !bars.has(attempt.id));
   await failPoint('leg.afterStore');
   const answers = await inParallel(free, payoutWindow, (attempt) => sender.adapter.broadcast(attempt.raw));
   await failPoint('leg.afterSend');

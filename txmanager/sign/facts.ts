@@ -3,6 +3,7 @@ import { recheckLimits } from '../../commands/limits/outbound-check';
 import { stopsOf } from '../../db/access/merchant-stop';
 import { limitUsesOf, lockFreezes, type LimitUseKey, type LimitUseRow } from '../../db/limits/outbound';
 import { depositsById, type DepositRow } from '../../db/payments/deposits';
+import { expiringOf, expiringWallet, validitiesOf, type Validity } from '../../db/txmanager/expiry';
 import { lowestOpenNonces, type AttemptRow, type IntentRow } from '../../db/txmanager/intents';
 import {
   accountsBeside,
@@ -21,9 +22,12 @@ import {
 import { unlistedAmong } from '../../db/wallets/whitelist';
 import { insideOf, lockObligations, type Served } from '../kinds/obligations';
 import type { InsideFacts } from '../obligation';
+import type { ExpiringAttempt } from '../../domain/txmanager/expiry';
 import { isDerived } from './derived';
+import type { Look } from './look';
+import type { ExpiryFacts } from './expiry-policy';
 import { maySign, movablePart, type BatchFacts, type SignFacts, type SignVerdict } from './policy';
-import { codecOf, networkKind, type Signer } from './signer';
+import { codecOf, familyOf, networkKind, type Signer } from './signer';
 
 /** The one loader of what the policy decides by: of one intent as of many of a wallet, in a number of statements that
  *  does not grow with theirs. In the order of the locks: rows, intents, whitelist, merchants, freezes, limits, wallet.
@@ -65,12 +69,14 @@ type Loaded = Asked & Readonly<{ facts: SignFacts; intent: IntentRow; from: OwnA
 
 type Read = Readonly<{ loaded: Loaded[]; limitUses: readonly LimitUseRow[] }>;
 
-/** May these be signed now? All of one wallet. `asking`: whether for their first signature, or for the next. */
+/** May these be signed now? All of one wallet. `asking`: whether for their first signature, or for the next. `looks`:
+ *  what the signer's node said of each intent whose transactions expire. */
 export async function verdictsOn(
   signer: Signer,
   tx: EntityManager,
   asked: readonly Asked[],
   asking: Asking,
+  looks: ReadonlyMap<string, Look> = new Map(),
 ): Promise<Answer[]> {
   const [first] = asked;
   if (!first) return [];
@@ -78,7 +84,7 @@ export async function verdictsOn(
   if (asked.some(({ planned }) => planned.network !== network || planned.from_address !== address))
     throw new Error(`Intents of more than one wallet are not asked about together: ${first.planned.id} and others`);
   const read = await readFacts(signer, tx, asked, asking);
-  const { evaluated, wallet, price } = await askWallet(tx, await askLimits(tx, read));
+  const { evaluated, wallet, price } = await askWallet(tx, await askLimits(tx, read), looks);
   return evaluated.map((one) => ({ ...one, verdict: maySign(one.facts) as Answer['verdict'], wallet, price }));
 }
 
@@ -125,6 +131,7 @@ async function readFacts(signer: Signer, tx: EntityManager, asked: readonly Aske
       freezes: reads.freezes,
       wallet: 'unread',
       price: 'unread',
+      expiry: familyOf(signer, planned.network) ? 'unread' : null,
     };
     return { ...one, intent: of.intent, from: of.from, facts };
   });
@@ -134,6 +141,8 @@ async function readFacts(signer: Signer, tx: EntityManager, asked: readonly Aske
 const roundOf = ({ planned, attempts }: Asked, asking: Asking): SignFacts['round'] => {
   const last = attempts.at(-1);
   if (asking === 'first' || !last) return 'first';
+  // Another transaction, and no better price for the one before.
+  if (last.valid_from_height !== null) return 'anew';
   return last.n <= planned.void_through ? 'anew' : 'again';
 };
 
@@ -253,20 +262,23 @@ async function askLimits(tx: EntityManager, { loaded, limitUses }: Read): Promis
 async function askWallet(
   tx: EntityManager,
   loaded: readonly Loaded[],
+  looks: ReadonlyMap<string, Look>,
 ): Promise<Readonly<{ evaluated: readonly Loaded[] } & Pick<Answer, 'wallet' | 'price'>>> {
   const asking = new Set(loaded.filter(({ facts }) => isAsking(facts, 'wallet')));
   const [first] = asking;
   if (!first) return { evaluated: loaded, wallet: null, price: null };
-  const wallet = await lockWallet(tx, first.planned);
+  const locked = await lockWallet(tx, first.planned);
   const price = await estimateOf(tx, first.planned.network);
   const openNonceOf = await openNonces(tx, [...asking]);
   const besideOf = await frozenBeside(tx, [...asking]);
+  const expiryOf = first.facts.expiry === null ? () => null : await expiries(tx, [...asking], looks);
   const evaluated = loaded.map((one): Loaded => {
     if (!asking.has(one)) return one;
-    const frozenReason = wallet.frozen_reason ?? besideOf(one);
-    return { ...one, facts: { ...one.facts, wallet: { frozenReason, openNonce: openNonceOf(one) }, price } };
+    const frozenReason = locked.frozen_reason ?? besideOf(one);
+    const wallet = { frozenReason, openNonce: openNonceOf(one) };
+    return { ...one, facts: { ...one.facts, wallet, price, expiry: expiryOf(one) } };
   });
-  return { evaluated, wallet, price };
+  return { evaluated, wallet: locked, price };
 }
 
 const isAsking = (facts: SignFacts, of: 'limits' | 'wallet'): boolean => {
@@ -291,6 +303,38 @@ async function openNonces(tx: EntityManager, asking: readonly Loaded[]): Promise
     return low !== undefined && low < last.nonce ? low : null;
   };
 }
+
+/** What the policy decides by where transactions expire. */
+async function expiries(
+  tx: EntityManager,
+  asking: readonly Loaded[],
+  looks: ReadonlyMap<string, Look>,
+): Promise<(one: Loaded) => ExpiryFacts> {
+  const { network, from_address: from } = asking[0]!.planned;
+  const wallet = await expiringWallet(tx, network, from);
+  const signed = Map.groupBy(
+    await validitiesOf(
+      tx,
+      asking.map(({ planned }) => planned.id),
+    ),
+    ({ intentId }) => intentId,
+  );
+  const unclear = { state: 'unclear', reason: 'the node was not asked about it' } as const;
+  return ({ planned, attempts, obligation }) => ({
+    givesUp: obligation?.givenUp ? obligation.row : null,
+    attempts: attempts.map(expiringOf),
+    signed: signed.get(planned.id)?.map(asSigned) ?? [],
+    ageSeconds: signed.get(planned.id)?.[0]?.ageSeconds ?? 0,
+    wallet,
+    terms: looks.get(planned.id)?.terms ?? unclear,
+  });
+}
+
+/** As the rule takes it: void where the signer's own node has proven it, and else it may be in a block. */
+const asSigned = ({ txId, window, absence }: Validity, index: number): ExpiringAttempt => ({
+  ...{ n: index + 1, txId, window, absence, success: null },
+  status: absence ? 'expired' : 'sent',
+});
 
 /** Which wallet is frozen whose key signs beside that of the intent's address: of a coin, or of a batch's account. */
 async function frozenBeside(tx: EntityManager, asking: readonly Loaded[]): Promise<(one: Loaded) => string | null> {

@@ -5,7 +5,9 @@ import { noteWait, type IntentRow } from '../../db/txmanager/intents';
 import { DomainError } from '../../domain/errors';
 import { isOfMany } from '../../domain/txmanager/kinds';
 import { signAccount } from './account';
+import { signExpiring } from './expiring';
 import { lockAsked, verdictsOn } from './facts';
+import { lookFor, looksOf, type Look } from './look';
 import type { WaitCause } from '../../domain/txmanager/waits';
 import type { SignVerdict } from './policy';
 import { capped, priced } from './price';
@@ -20,8 +22,9 @@ const batchTries = 5;
 /** The signed transaction of an intent, made once: a repeat finds the attempt stored. Throws WALLET_FROZEN,
  *  INTENT_MISMATCH. */
 export async function signOnce(signer: Signer, db: DataSource, intentId: string): Promise<Signed> {
+  const look = await lookFor(signer, db, intentId);
   const signed = await db
-    .transaction((tx) => signIn(signer, tx, intentId))
+    .transaction((tx) => signIn(signer, tx, intentId, look))
     .catch(async (error: unknown) => {
       // Nothing of the transaction is left: the merchant is told apart from it.
       const cause = error instanceof DomainError ? causeOf[error.code] : undefined;
@@ -39,9 +42,9 @@ const causeOf: Readonly<Partial<Record<string, WaitCause>>> = {
   UPSTREAM_UNAVAILABLE: 'network',
 };
 
-async function signIn(signer: Signer, tx: EntityManager, intentId: string): Promise<Signed> {
+async function signIn(signer: Signer, tx: EntityManager, intentId: string, look: Look | null): Promise<Signed> {
   const asked = await lockAsked(tx, [intentId], 'first');
-  const [answer] = await verdictsOn(signer, tx, asked, 'first');
+  const [answer] = await verdictsOn(signer, tx, asked, 'first', looksOf(intentId, look));
   const { planned, obligation, facts, verdict, intent, wallet, price: today } = answer!;
   if (verdict.state === 'refused') throw refusal(verdict);
   if (verdict.state === 'waiting') {
@@ -51,19 +54,22 @@ async function signIn(signer: Signer, tx: EntityManager, intentId: string): Prom
   // At once: an address may be listed again before anybody looks.
   if (verdict.state === 'dropped' && verdict.unlisted) await obligation?.unlisted?.(verdict.unlisted);
   if (verdict.state !== 'sign') return answerOf(verdict);
-  const price = capped(intent, priced(intent.network, today!));
   const { own } = facts;
-  const isUtxo = networkKind(intent.network) === 'utxo';
-  const nonce = isUtxo ? null : wallet!.next_nonce;
+  const isOutgoing = obligation !== null;
+  const isExpiring = facts.expiry !== null;
+  const nonce = isExpiring || networkKind(intent.network) === 'utxo' ? null : wallet!.next_nonce;
+  const price = isExpiring ? null : capped(intent, priced(intent.network, today!));
   const signed =
-    nonce === null
-      ? await signUtxo(signer, tx, intent, { unitPrice: price.unitPrice, n: 1, own })
-      : facts.batch !== null
-        ? await signTokens(signer, tx, intent, { price, n: 1, nonce, own })
-        : await signAccount(signer, tx, intent, { price, n: 1, nonce, isOutgoing: obligation !== null, own });
+    price === null
+      ? await signExpiring(signer, tx, intent, { facts, n: 1, isOutgoing })
+      : nonce === null
+        ? await signUtxo(signer, tx, intent, { unitPrice: price.unitPrice, n: 1, own })
+        : facts.batch !== null
+          ? await signTokens(signer, tx, intent, { price, n: 1, nonce, own })
+          : await signAccount(signer, tx, intent, { price, n: 1, nonce, isOutgoing, own });
   if (signed.state === 'waiting') return refuse(tx, planned, signed.reason ?? '', signed.cause ?? 'funds');
   if (signed.state === 'stored') await obligation?.stored();
-  if (signed.state === 'stored' && !isUtxo) await useNonce(tx, intent.network, intent.from_address);
+  if (signed.state === 'stored' && nonce !== null) await useNonce(tx, intent.network, intent.from_address);
   await failPoint('sign.beforeCommit');
   return signed;
 }

@@ -18,7 +18,7 @@ import { mayCost } from './policy';
 import { aboveCap } from './new-destinations';
 import { capped, mostFee, priced, type Price } from './price';
 import { recordedIntent } from './record';
-import { codecOf, networkKind, type Signed, type Signer } from './signer';
+import { codecOf, familyOf, networkKind, type Signed, type Signer } from './signer';
 import { openIncident } from '../../db/incidents';
 
 /** Signs what is planned of a mass payout, each once. Tokens wait until their gas is in the chain. Safe to repeat. */
@@ -30,7 +30,7 @@ export async function signPayouts(
   const planned = await unsignedOf(db, batchId);
   const transfers = new Map<string, string[]>();
   for (const { id, kind, network, currency, from_address } of planned)
-    if (!isTopUp({ kind }) && networkKind(network) === 'account') {
+    if (!isTopUp({ kind }) && networkKind(network) === 'account' && !familyOf(signer, network)) {
       const from = `${network} ${currency} ${from_address}`;
       transfers.set(from, [...(transfers.get(from) ?? []), id]);
     }
@@ -65,8 +65,7 @@ export async function bumpPayouts(
 ): Promise<number> {
   let stored = 0;
   for (const { id, attempts } of stuck)
-    if ((await apart(db, id, () => db.transaction((tx) => signBump(signer, tx, id, attempts)))).state === 'stored')
-      stored += 1;
+    if ((await apart(db, id, () => signBump(signer, db, id, attempts))).state === 'stored') stored += 1;
   return stored;
 }
 

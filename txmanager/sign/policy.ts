@@ -10,6 +10,7 @@ import { everyCurrency } from '../../db/limits/outbound';
 import type { IntentRow, ShareRow } from '../../db/txmanager/intents';
 import { compare, fit } from '../../domain/money';
 import type { InsideFacts, Obligation } from '../obligation';
+import { verdictOnExpiry, type ExpiryFacts } from './expiry-policy';
 import type { Price } from './price';
 import { networkKind } from './signer';
 
@@ -78,17 +79,18 @@ export type SignFacts = Readonly<{
   /** `openNonce`: the lowest nonce before that of its newest transaction that is in no block. */
   wallet: 'unread' | Readonly<{ frozenReason: string | null; openNonce: number | null }>;
   price: 'unread' | null | Readonly<{ ageSeconds: number }>;
+  expiry: 'unread' | null | ExpiryFacts; // null: nothing of its network expires
 }>;
 
 /** `cause`: what the merchant is told; nothing of the reason, which is for operators. `ask`: nothing is against it so
- *  far; these facts are read next, which locks them. `unlisted`: payees of its row that are no longer on the
- *  whitelist. */
+ *  far; these facts are read next, which locks them. `unlisted`: payees of its row that are not on the whitelist now.
+ *  `isGivenUp`: all that was signed is void, and its row is to end. */
 export type SignVerdict =
   | Readonly<{ state: 'sign' }>
   | Readonly<{ state: 'stored' }>
   | Readonly<{ state: 'ask'; facts: 'limits' | 'wallet' }>
   | Readonly<{ state: 'waiting'; reason: string; cause: WaitCause }>
-  | Readonly<{ state: 'dropped'; reason?: string; unlisted?: readonly string[] }>
+  | Readonly<{ state: 'dropped'; reason?: string; unlisted?: readonly string[]; isGivenUp?: true }>
   | Readonly<{
       state: 'refused';
       code: 'INTENT_MISMATCH' | 'WALLET_FROZEN' | 'UPSTREAM_UNAVAILABLE';
@@ -124,6 +126,7 @@ const rules: readonly Rule[] = [
   walletFree,
   freshPrice,
   oneOutputOfAccounts,
+  mayExpire,
 ];
 
 /** May this intent be signed now? */
@@ -147,14 +150,8 @@ type CostFacts = Readonly<{
 type CostVerdict = Readonly<{ state: 'pay' } | { state: 'capped' | 'short'; reason: string }>;
 
 /** May a transaction of an intent that may be signed cost this much? */
-export function mayCost({
-  limits,
-  price: { unitPrice, dataPart },
-  feeUnits,
-  from,
-  neededUnits,
-  heldUnits,
-}: CostFacts): CostVerdict {
+export function mayCost({ limits, price, feeUnits, from, neededUnits, heldUnits }: CostFacts): CostVerdict {
+  const { unitPrice, dataPart } = price;
   if (compare(unitPrice, dataPart) <= 0)
     return { state: 'capped', reason: `a price of ${fit(unitPrice, 0, 'up')} leaves nothing beside that of its data` };
   const above = exceeds(limits, unitPrice, feeUnits);
@@ -214,8 +211,8 @@ function derivedBySeed({ forged }: SignFacts): SignVerdict | null {
 
 /** The gas is what a node has said, within what such a transaction may take. Without an estimate it goes back to its
  *  owner, whose next look has a node asked. */
-function gasEstimated({ intent, batch }: SignFacts): SignVerdict | null {
-  if (networkKind(intent.network) !== 'account') return null;
+function gasEstimated({ intent, batch, expiry }: SignFacts): SignVerdict | null {
+  if (expiry !== null || networkKind(intent.network) !== 'account') return null;
   if (intent.gas_limit === null) return { state: 'dropped', reason: 'its gas is not estimated yet' };
   const most = batch ? batchGasCeiling(intent.currency, batch.planned.deposit_ids.length) : gasCeiling(intent.currency);
   if (BigInt(intent.gas_limit) <= most) return null;
@@ -379,7 +376,8 @@ function walletFree({ round, intent, wallet }: SignFacts): SignVerdict | null {
     : waiting(`nonce ${wallet.openNonce} of its wallet is in no block yet`, 'network');
 }
 
-function freshPrice({ intent, price }: SignFacts): SignVerdict | null {
+function freshPrice({ intent, price, expiry }: SignFacts): SignVerdict | null {
+  if (expiry !== null) return null; // the signer's own node says what it takes
   if (price === 'unread') return { state: 'ask', facts: 'wallet' };
   if (price && price.ageSeconds < feeMaxAgeSeconds) return null;
   return { state: 'refused', code: 'UPSTREAM_UNAVAILABLE', reason: `No fresh fee estimate for ${intent.network}` };
@@ -389,6 +387,11 @@ function freshPrice({ intent, price }: SignFacts): SignVerdict | null {
 function oneOutputOfAccounts({ intent, batch }: SignFacts): SignVerdict | null {
   if (networkKind(intent.network) !== 'account' || batch || intent.outputs.length === 1) return null;
   return mismatch(`Intent ${intent.id} needs exactly one output`);
+}
+
+function mayExpire({ expiry, intent, batch }: SignFacts): SignVerdict | null {
+  if (expiry === 'unread') return { state: 'ask', facts: 'wallet' };
+  return expiry && (batch ? mismatch('what expires moves no batch') : verdictOnExpiry(expiry, intent.from_address));
 }
 
 const isSame = (a: readonly string[], b: readonly string[]): boolean =>

@@ -1,6 +1,7 @@
 import type { EntityManager } from 'typeorm';
-import type { KeyPath, TransactionPlan } from '../../domain/chains/chain';
+import type { ExpiringPlan, KeyPath, TransactionPlan } from '../../domain/chains/chain';
 import type { SignedRecord } from '../../db/recovery/lost';
+import { validitiesOf } from '../../db/txmanager/expiry';
 import { sharesOf, type IntentRow } from '../../db/txmanager/intents';
 import { isOfMany } from '../../domain/txmanager/kinds';
 import { kindOf } from '../kinds';
@@ -54,7 +55,7 @@ export const recordedIntent = (intent: Recorded) => ({
 export async function recordedRows(
   tx: EntityManager,
   intent: IntentRow,
-  plan: TransactionPlan,
+  plan: TransactionPlan | ExpiringPlan,
   accounts: readonly BatchAccount[],
 ): Promise<Pick<SignedRecord, 'keys' | 'deposits' | 'lines' | 'shares' | 'accounts'>> {
   const outpoints = await outpointsOf(tx, intent.deposit_ids);
@@ -80,6 +81,24 @@ export async function recordedRows(
     accounts: accounts.map(({ address, nonce, units, depositIds }) => ({
       ...{ address, nonce, units: units.toString(), deposits: named(depositIds) },
     })),
+  };
+}
+
+/** Until when it is valid, and what proves void all that was signed for its intent before: a recovery then knows which
+ *  of many records of an intent stands. */
+export async function recordedWindow(
+  tx: EntityManager,
+  intentId: string,
+  { on, last, sequence }: ExpiringPlan,
+): Promise<NonNullable<SignedRecord['window']>> {
+  const before = await validitiesOf(tx, [intentId]);
+  return {
+    fromHeight: on.height,
+    fromHash: on.hash,
+    toHeight: 'height' in last ? last.height : null,
+    toMs: 'time' in last ? last.time : null,
+    sequence,
+    absences: before.flatMap(({ absence }) => absence ?? []),
   };
 }
 

@@ -1,6 +1,6 @@
 import type { WaitCause } from '../../domain/txmanager/waits';
 import { networks, type NetworkId } from '../../domain/chains/assets';
-import type { ChainCodec, Seeds } from '../../domain/chains/chain';
+import type { ChainCodec, ExpiringFamily, Seeds } from '../../domain/chains/chain';
 import { DomainError, type ErrorCode } from '../../domain/errors';
 import type { NewDestinationRules } from '../../domain/txmanager/new-destinations';
 import type { SignatureRecord } from '../../db/recovery/lost';
@@ -10,11 +10,15 @@ import type { IntentRow } from '../../db/txmanager/intents';
 export type Signer = Readonly<{
   codecs: Readonly<Record<NetworkId, ChainCodec>>;
   seed: Seeds;
+  /** Networks whose transactions expire, with a node of the signer's own for each. None of the registry is one yet. */
+  expiring?: ExpiringFamilies | undefined;
   /** The usual ones unless told. */
   newDestinations?: NewDestinationRules | undefined;
   /** Where signatures are kept beside the database; a test may have none. */
   record?: Pick<SignatureRecord, 'keep'>;
 }>;
+
+type ExpiringFamilies = Readonly<Partial<Record<NetworkId, ExpiringFamily>>>;
 
 /** `waiting`: not now (deposits are reorganised, asset frozen, price above the cap); ask again later. `dropped`:
  *  never. `cause`: what its merchant is told of the reason. */
@@ -22,6 +26,9 @@ export type Signed = Readonly<{ state: 'stored' | 'waiting' | 'dropped'; reason?
 
 export const codecOf = ({ codecs }: Signer, { network }: Pick<IntentRow, 'network'>): ChainCodec =>
   codecs[network as NetworkId];
+/** undefined: what is signed for the network never expires. */
+export const familyOf = ({ expiring }: Signer, network: string): ExpiringFamily | undefined =>
+  expiring?.[network as NetworkId];
 export const networkKind = (network: string): 'utxo' | 'account' => networks[network as NetworkId].kind;
 
 /** What the signer throws where it refuses. */

@@ -1,14 +1,15 @@
 import type { EntityManager } from 'typeorm';
-import type { TransactionPlan } from '../../domain/chains/chain';
+import type { ExpiringPlan, TransactionPlan } from '../../domain/chains/chain';
 import type { Destination } from '../../domain/chains/tags';
 import { setIntentStatus, type IntentRow } from '../../db/txmanager/intents';
 import type { Price } from './price';
-import { recordedIntent, recordedRows, type BatchAccount } from './record';
+import { signAndRead } from './read-again';
+import { recordedIntent, recordedRows, recordedWindow, type BatchAccount } from './record';
 import { codecOf, type Signer } from './signer';
 
 type NewAttempt = Readonly<{
   n: number;
-  plan: TransactionPlan;
+  plan: TransactionPlan | ExpiringPlan;
   price: Pick<Price, 'unitPrice' | 'dataPart'>;
   outputs: ReadonlyArray<Destination & { units: string }>;
   maxFeeUnits: bigint;
@@ -23,7 +24,9 @@ export async function store(
   intent: IntentRow,
   { n, plan, price: { unitPrice, dataPart }, outputs, maxFeeUnits, accounts = [], isReplacement = false }: NewAttempt,
 ): Promise<void> {
-  const signed = codecOf(signer, intent).sign(signer.seed, plan);
+  const signed =
+    plan.kind === 'expiring' ? signAndRead(signer, intent, plan) : codecOf(signer, intent).sign(signer.seed, plan);
+  const window = plan.kind === 'expiring' ? await recordedWindow(tx, intent.id, plan) : null;
   const inputs = plan.kind === 'utxo' ? plan.coins.map((coin) => `${coin.txId}:${coin.vout}`) : [];
   const moved = outputs.reduce((sum, output) => sum + BigInt(output.units), 0n);
   const nonce = plan.kind === 'account' ? plan.nonce : null;
@@ -34,12 +37,14 @@ export async function store(
       ...(await recordedRows(tx, intent, plan, accounts)),
       ...{ isReplacement, nonce, inputs, txId: signed.txId, raw: signed.raw, unitPrice, dataPart, outputs },
       ...{ maxFeeUnits: maxFeeUnits.toString(), movedUnits: moved.toString() },
+      ...(window ? { window } : {}),
     },
   ]);
   const [attempt] = await tx.query<Array<{ id: string }>>(
     `INSERT INTO attempt (intent_id, n, network, tx_id, raw, from_address, nonce, inputs, unit_price, data_part,
-        max_fee_units, moved_units, outputs, is_replacement)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) RETURNING id`,
+        max_fee_units, moved_units, outputs, is_replacement, valid_from_height, valid_from_hash, valid_to_height,
+        valid_to_ms, sequence)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19) RETURNING id`,
     [
       intent.id,
       n,
@@ -55,6 +60,7 @@ export async function store(
       moved.toString(),
       JSON.stringify(outputs),
       isReplacement,
+      ...[window?.fromHeight, window?.fromHash, window?.toHeight, window?.toMs, window?.sequence],
     ],
   );
   for (const { address, nonce, units, depositIds } of accounts)

@@ -19,6 +19,8 @@ const plain: Readonly<Record<string, string>> = {
     'Die Adresse braucht mehr Gas als üblich, und das Guthaben reicht dafür nicht. Nichts wurde gesendet.',
   'The network did not take the transaction: it was withdrawn, and the money is back':
     'Das Netzwerk nahm die Transaktion nicht an: Sie wurde zurückgezogen, und das Geld ist wieder da.',
+  'The network did not take the transaction in time: it has expired, and the money is back':
+    'Das Netzwerk nahm die Transaktion nicht rechtzeitig an: Sie ist verfallen, und das Geld ist wieder da.',
   'The transaction was mined and reverted: the address does not take it. Its network fee was charged':
     'Die Transaktion kam in einen Block und scheiterte an der Adresse. Die Netzwerkgebühr wurde berechnet.',
   'Its address was taken off the whitelist before it was sent':

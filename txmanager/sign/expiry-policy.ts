@@ -1,0 +1,65 @@
+import type { ExpiringWallet } from '../../db/txmanager/expiry';
+import type { TermsAnswer } from '../../domain/chains/chain';
+import { areAllVoid, isTimeToGiveUp, refusalToSign, type ExpiringAttempt } from '../../domain/txmanager/expiry';
+import type { RowFacts } from '../obligation';
+
+/** The part of the signing policy for transactions that expire. docs/decisions/0060-signing-what-expires.md */
+
+/** `attempts`: by the rows, which others write too. `signed`: by the signer's own record, void where its own node has
+ *  proven it. `terms`: what that node said before the rows were locked. `ageSeconds`: since the first was signed.
+ *  `givesUp`: of a row that ends, and gives back what it holds, where nothing will be mined; null: of what goes on. */
+export type ExpiryFacts = Readonly<{
+  givesUp: Pick<RowFacts, 'state'> | null;
+  attempts: readonly ExpiringAttempt[];
+  signed: readonly ExpiringAttempt[];
+  ageSeconds: number;
+  wallet: ExpiringWallet;
+  terms: TermsAnswer;
+}>;
+
+type Verdict =
+  | Readonly<{ state: 'waiting'; reason: string; cause: 'funds' | 'checked' | 'network' }>
+  | Readonly<{ state: 'dropped'; reason: string; isGivenUp: true }>
+  | Readonly<{ state: 'refused'; code: 'WALLET_FROZEN'; reason: string }>;
+
+const wait = (reason: string): Verdict => ({ state: 'waiting', reason, cause: 'network' });
+
+/** What is against another transaction; null: nothing. `from`: its wallet. */
+export const verdictOnExpiry = (facts: ExpiryFacts, from: string): Verdict | null =>
+  standing(facts) ?? givenUp(facts) ?? asTheNodeSays(facts, from);
+
+/** Nothing of the intent stands, by the rows and by what the signer's own node has proven; and its wallet has nothing
+ *  open. */
+function standing({ attempts, signed, wallet, terms }: ExpiryFacts): Verdict | null {
+  // Without a block to sign on, only what stands counts.
+  const height = terms.state === 'done' ? terms.terms.on.height : Number.MAX_SAFE_INTEGER;
+  const reason = refusalToSign(signed, height) ?? refusalToSign(attempts, height);
+  if (reason !== null) return wait(reason);
+  return wallet.open === null ? null : wait(`${wallet.open} of its wallet is open`);
+}
+
+/** All that was signed is void, so that what its row holds may be returned: after so many attempts, or so long, or
+ *  where it is too late for its row. Money of our own goes on. */
+function givenUp({ givesUp, attempts, signed, ageSeconds }: ExpiryFacts): Verdict | null {
+  if (!givesUp || !attempts.length || !areAllVoid([...attempts, ...signed])) return null;
+  const isLate = givesUp.state === 'ended';
+  if (!isLate && !isTimeToGiveUp(attempts.length, ageSeconds)) return null;
+  const reason = `no block has taken any of ${attempts.length} transactions, and all have expired`;
+  return { state: 'dropped', reason, isGivenUp: true };
+}
+
+const causes = { short: 'funds', fails: 'checked', unclear: 'network' } as const;
+
+/** The signer's own node has said on what to sign, and its account is where our own transactions have left it. */
+function asTheNodeSays({ wallet, terms: answer }: ExpiryFacts, from: string): Verdict | null {
+  if (answer.state !== 'done') return { state: 'waiting', reason: answer.reason, cause: causes[answer.state] };
+  const { on, sequence } = answer.terms;
+  // Two that are signed on one block could have the same bytes.
+  if (wallet.signedOn !== null && on.height <= wallet.signedOn)
+    return wait(`its wallet has signed on block ${wallet.signedOn}, and the node is at ${on.height}`);
+  if (sequence === null || wallet.sequence === null || sequence === wallet.sequence) return null;
+  if (sequence < wallet.sequence)
+    return wait(`its account is at sequence ${sequence}, and ours at ${wallet.sequence}: the node lags`);
+  const reason = `Wallet ${from}: somebody else has used its sequence ${wallet.sequence}`;
+  return { state: 'refused', code: 'WALLET_FROZEN', reason };
+}
