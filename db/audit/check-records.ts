@@ -41,12 +41,13 @@ export const recordChecks: readonly Check[] = [
   {
     invariant: 'I12',
     what: 'a confirmed deposit without an allocation',
-    // A part waits for its rest as long as its payment does.
+    // What came in a payment's own coin waits as long as the payment does: for its rest, for a decision about what came
+    // beside it, or for the confirmations of another part.
     sql: `SELECT d.id::text FROM deposit d WHERE d.status = 'confirmed' AND d.allocation IS NULL AND NOT d.is_dust
       AND d.role = 'deposit'
              AND d.confirmed_at < now() - interval '2 minutes' AND NOT EXISTS (
-               SELECT FROM payment p WHERE p.id = d.payment_id AND p.status = 'PARTIALLY_PAID'
-                 AND p.currency = d.currency)`,
+               SELECT FROM payment p WHERE p.id = d.payment_id AND p.currency = d.currency
+                 AND p.status IN ('PARTIALLY_PAID', 'CROSS_CHAIN_PENDING', 'CONFIRMING'))`,
   },
   {
     invariant: 'I13',

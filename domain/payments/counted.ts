@@ -98,23 +98,33 @@ export const unbookedDeposits = (counted: readonly DepositFact[]): string[] =>
 export const lostDeposits = (counted: readonly DepositFact[]): string[] =>
   idsOf(counted.filter((deposit) => deposit.allocation === 'unsettled' && deposit.status !== 'confirmed'));
 
-/** Deposits that arrived for this payment but do not belong to it: they become child payments. Row 18. */
+/** Deposits that arrived for a payment that takes no more money: they become child payments. Row 18. */
 export function childDeposits(facts: PaymentFacts): string[] {
-  const isOpenForMoney = ['WAITING', 'PARTIALLY_PAID', 'CONFIRMING'].includes(facts.status);
   const underpaid = facts.status === 'FAILED' && facts.exceptions.includes('underpaid');
   return idsOf(
-    facts.deposits.filter((deposit) => {
-      if (deposit.owner !== facts.id || deposit.allocation !== null || deposit.isDust || !isLive(deposit)) return false;
-      if (deposit.currency === null) return false;
-      // Another asset waits for a decision, unless it has become the payment's own since.
-      if (deposit.currency !== deposit.addressCurrency && deposit.currency !== facts.currency) return false;
-      // Money to an address of an earlier choice of currency.
-      if (deposit.currency !== facts.currency) return true;
-      if (isOpenForMoney) return false;
-      return !(underpaid && deposit.firstSeenAt <= facts.expiresAt);
-    }),
+    facts.deposits.filter(
+      (deposit) =>
+        mayBeChild(facts, deposit) &&
+        (deposit.currency !== facts.currency || !(underpaid && deposit.firstSeenAt <= facts.expiresAt)),
+    ),
   );
 }
+
+/** Deposits to addresses of earlier choices of currency, of a payment that still takes money: they become child
+ *  payments at once, whatever it waits for. Row 18. */
+export const earlierChoices = (facts: PaymentFacts): string[] =>
+  facts.isChild || !['WAITING', 'PARTIALLY_PAID', 'CROSS_CHAIN_PENDING', 'CONFIRMING'].includes(facts.status)
+    ? []
+    : idsOf(facts.deposits.filter((one) => mayBeChild(facts, one) && one.currency !== facts.currency));
+
+/** It is nobody's yet. Another asset waits for a decision, unless it has become the payment's own since. */
+const mayBeChild = (facts: PaymentFacts, deposit: DepositFact): boolean =>
+  deposit.owner === facts.id &&
+  deposit.allocation === null &&
+  !deposit.isDust &&
+  isLive(deposit) &&
+  deposit.currency !== null &&
+  !isOtherAsset(facts, deposit);
 
 /** Money of another asset than its address was made for: seen in time, above dust, and not another payment's. */
 const otherAssetDeposits = (facts: PaymentFacts): DepositFact[] =>

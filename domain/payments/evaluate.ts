@@ -3,6 +3,7 @@ import {
   childDeposits,
   countedDeposits,
   crossDeposits,
+  earlierChoices,
   idsOf,
   isLive,
   isMetBy,
@@ -59,6 +60,8 @@ export function evaluate(facts: PaymentFacts): Step {
     (deposit) => deposit.owner === facts.id && deposit.allocation === 'unallocated' && deposit.status !== 'confirmed',
   );
   if (gone.length) return { do: 'reverseUnallocated', depositIds: idsOf(gone) };
+  const earlier = earlierChoices(facts);
+  if (earlier.length) return { do: 'openChildren', depositIds: earlier, addExceptions: [] };
   return byStatus[facts.status](viewOf(facts));
 }
 
@@ -78,8 +81,6 @@ const byStatus: Readonly<Record<PaymentStatus, (view: View) => Step>> = {
 
 function evaluateWaiting(view: View): Step {
   const { facts } = view;
-  const late = childDeposits(facts);
-  if (late.length) return { do: 'openChildren', depositIds: late, addExceptions: [] };
   if (view.isMet) return fullyPaid(view);
   if (view.live.length) return moveTo(view, 'PARTIALLY_PAID', 'deposit-seen', ['payment.partially_paid']);
   if (view.cross.length) return crossPending(view);
@@ -93,7 +94,7 @@ function evaluatePartiallyPaid(view: View): Step {
   if (view.isMet) return fullyPaid(view);
   if (live.length === 0) return depositLost(view);
   if (view.cross.length) return crossPending(view);
-  if (!view.isPast) return note(view);
+  if (!view.isPast) return atRest(view);
   if (facts.underpaidPolicy === 'accept')
     return moveTo(view, 'CONFIRMING', 'underpaid-accepted', ['payment.confirming'], {
       addExceptions: ['underpaid'],
@@ -125,7 +126,7 @@ function evaluateCrossChainPending(view: View): Step {
       addExceptions: rejectionOf(facts),
       unallocated: unbookedDeposits(view.live),
     });
-  return note(view);
+  return atRest(view);
 }
 
 function evaluateConfirming(view: View): Step {
@@ -145,7 +146,7 @@ function evaluateConfirming(view: View): Step {
   }
   if (facts.now > facts.confirmBy)
     return moveTo(view, 'FAILED', 'not-confirmed', ['payment.failed'], { reverse: bookedDeposits(counted) });
-  return note(view);
+  return atRest(view);
 }
 
 /** CONFIRMED and SWEEP_QUEUED: row 16 and row 18 come before what the payment waits for. */
@@ -220,6 +221,12 @@ function depositLost(view: View): Step {
   if (counted.every(isLive))
     return moveTo(view, 'PARTIALLY_PAID', 'deposit-mined-late', ['payment.partially_paid'], { reverse });
   return moveTo(view, 'PARTIALLY_PAID', 'deposit-lost', ['payment.reorged', 'payment.partially_paid'], more);
+}
+
+/** The status stays: what came in another asset, and takes no part in it, is booked first. */
+function atRest(view: View): Step {
+  const other = otherAsset(view.facts);
+  return other.do === 'nothing' ? note(view) : other;
 }
 
 /** What arrived may have changed; the status has not. */

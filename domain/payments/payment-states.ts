@@ -184,10 +184,15 @@ export const stateRows: readonly StateRow[] = [
   },
   {
     row: 18,
-    from: ['CONFIRMED', 'SWEEP_QUEUED', 'SETTLED', 'EXPIRED', 'CANCELLED', 'FAILED'],
+    from: [
+      ...(['WAITING', 'PARTIALLY_PAID', 'CROSS_CHAIN_PENDING', 'CONFIRMING'] as const),
+      ...(['CONFIRMED', 'SWEEP_QUEUED', 'SETTLED', 'EXPIRED', 'CANCELLED', 'FAILED'] as const),
+    ],
     to: 'unchanged',
-    cause: 'Another deposit arrives: repeated, late, or after a cancel',
-    guard: 'The deposit is above dust. One deposit has at most one child.',
+    cause: 'Another deposit arrives: repeated, late, after a cancel, or at an address of an earlier choice of coin',
+    guard:
+      'The deposit is above dust. One deposit has at most one child. Before the payment is confirmed: only at an ' +
+      'address of an earlier choice of coin, in that coin.',
     effect:
       'A child payment opens in `CONFIRMING` at the current rate, and the parent lists it. A parent that expired ' +
       'gets the exception `paidLate`.',

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { DataSource } from 'typeorm';
 import { createCodecs } from '../../chains/codecs';
+import { audit } from '../../db/audit/audit';
 import { rateClasses } from '../../domain/access/rate-limits';
 import { startHarness, type Harness, type Shop } from '../api/harness';
 import { unguarded } from '../unguarded';
@@ -84,6 +85,40 @@ describe('B11: choosing a currency', () => {
     const children = await db.query('SELECT currency FROM payment WHERE parent_payment_id = $1', [id]);
     expect(children).toEqual([{ currency: 'USDT_ERC20' }]);
   });
+
+  it.each([
+    ['PARTIALLY_PAID', [['ETH', 'ETH', '0.004']]],
+    ['CONFIRMING', [['ETH', 'ETH', '0.1']]],
+    ['CROSS_CHAIN_PENDING', [['ETH', 'USDC_ERC20', '5']]],
+  ] as const)(
+    'I12: money at an address of an earlier choice has a child at once, also while %s',
+    async (status, paid) => {
+      const { id } = await anInvoice('USDT_ERC20');
+      const arrive = async (to: string, currency: string, amount: string): Promise<void> => {
+        const { address } = (await addressesOf(id)).find((one) => one.currency === to)!;
+        const hash = randomBytes(32).toString('hex');
+        await unguarded(db, (tx) =>
+          tx.query(
+            `INSERT INTO deposit (network, tx_id, out_index, address, role, payment_id, currency, amount, stated_amount,
+             is_dust, status, block_hash, height, first_seen_at, confirmed_at)
+           VALUES ('ethereum', $1, 0, $2, 'deposit', $3, $4, $5, $5, false, $6, '0xb', 90, clock_timestamp(),
+             CASE WHEN $6 = 'confirmed' THEN now() - interval '3 minutes' END)`,
+            [hash, address, id, currency, amount, status === 'CONFIRMING' && to === 'ETH' ? 'mined' : 'confirmed'],
+          ),
+        );
+      };
+      await act.selectCurrency(id, 'ETH', 'payer');
+      for (const [to, currency, amount] of paid) await arrive(to, currency, amount);
+      expect((await act.runPayment(id)).status).toBe(status);
+      await arrive('USDT_ERC20', 'USDT_ERC20', '10');
+      expect((await act.runPayment(id)).status).toBe(status);
+      const children = await db.query('SELECT id, currency, status FROM payment WHERE parent_payment_id = $1', [id]);
+      expect(children).toMatchObject([{ currency: 'USDT_ERC20', status: 'CONFIRMING' }]);
+      await act.runPayment(children[0].id);
+      const found = (await audit(db)).filter(({ invariant }) => invariant === 'I12');
+      expect(found).toEqual([]);
+    },
+  );
 
   it('draws no eleventh address, says so before Temporal is asked, and lets those that exist be chosen', async () => {
     const { id, slug } = await anInvoice('ETH');

@@ -430,11 +430,14 @@ class World {
 
   check(): void {
     for (const payment of this.payments) {
-      const own = isFinal(payment.status) ? this.deposits.filter((deposit) => ownerOf(deposit) === payment.id) : [];
-      for (const deposit of own) {
-        if (deposit.allocation === 'unsettled')
+      // Without a choice of currency there is no address yet.
+      if (payment.status === 'AWAITING_CURRENCY') continue;
+      for (const deposit of this.deposits.filter((one) => ownerOf(one) === payment.id)) {
+        if (deposit.allocation === 'unsettled' && isFinal(payment.status))
           throw new Error(`${deposit.id} is stuck in ${payment.id}, ${payment.status}`);
-        if (deposit.status === 'confirmed' && !deposit.isDust && !deposit.allocation)
+        // I12: what came in the payment's own coin waits as long as the payment does.
+        const mayWait = !isFinal(payment.status) && deposit.currency === payment.currency;
+        if (deposit.status === 'confirmed' && !deposit.isDust && !deposit.allocation && !mayWait)
           throw new Error(`${deposit.id} has no account in ${payment.id}, ${payment.status}`);
       }
     }
