@@ -199,7 +199,7 @@ function handler(route: Route, deps: ApiDeps, trackOf: (ctx: Context) => Track) 
   const checks: Readonly<Record<'params' | 'query' | 'body', Check | undefined>> = {
     params: route.params && queryCheck(route.params),
     query: route.query && queryCheck(route.query),
-    body: route.body && bodyCheck(route.body),
+    body: route.body && bodyCheck(route.body, route.deepProperty),
   };
   const ids = idsIn(route);
   const limit =

@@ -33,6 +33,20 @@ const words = (error: ErrorObject, fallback: string): string => {
   return `${property || fallback} ${error.message ?? 'is invalid'}${allowed}${constant}`;
 };
 
+/** What PostgreSQL cannot hold as text: NUL, and half a surrogate pair. */
+const isText = (value: string): boolean => !value.includes('\u0000') && value.isWellFormed();
+
+/** Throws VALIDATION_ERROR for text that is none, however deep, which names the property. */
+function checkText(value: unknown, property: string): void {
+  if (typeof value === 'string' && !isText(value))
+    throw new DomainError('VALIDATION_ERROR', `${property} must not contain NUL characters or lone surrogates`);
+  if (typeof value !== 'object' || value === null) return;
+  for (const [name, inner] of Object.entries(value)) {
+    checkText(name, property);
+    checkText(inner, Array.isArray(value) ? property : `${property}.${name}`);
+  }
+}
+
 const check =
   (validate: ValidateFunction, fallback: string): Check =>
   (value) => {
@@ -43,5 +57,12 @@ const check =
         throw new DomainError('VALIDATION_ERROR', `${property} must be a finite number`);
   };
 
-export const bodyCheck = (schema: TSchema): Check => check(ofBodies.compile(schema), 'body');
+/** `kept`: a property that is kept as it came, whatever is in it. */
+export function bodyCheck(schema: TSchema, kept?: string): Check {
+  const checkShape = check(ofBodies.compile(schema), 'body');
+  return (value) => {
+    checkShape(value);
+    for (const [property, inner] of Object.entries(value as object)) if (property !== kept) checkText(inner, property);
+  };
+}
 export const queryCheck = (schema: TSchema): Check => check(ofQueries.compile(schema), 'query');

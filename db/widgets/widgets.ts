@@ -1,6 +1,6 @@
 import type { Merchant } from '../../domain/access/access';
 import { DomainError } from '../../domain/errors';
-import { newId } from '../../domain/ids';
+import { isSlug, newId } from '../../domain/ids';
 import type { WidgetSettings } from '../../domain/widgets/widget';
 import { merchantColumns, merchantOf, type MerchantRow } from '../access/merchants';
 import type { Queryable } from '../pricing/pricing';
@@ -180,6 +180,7 @@ export type Embedding = Readonly<{ origin: string | null; origins: string[]; tha
 
 /** Null: the invoice is of no inline widget, or its widget is gone. */
 export async function embeddingOf(db: Queryable, slug: string): Promise<Embedding | null> {
+  if (!isSlug(slug)) return null;
   const [found] = await db.query<Embedding[]>(
     `SELECT p.widget_origin AS origin, w.allowed_origins AS origins, w.thank_you_text
        FROM payment p JOIN widget w ON w.id = p.widget_id

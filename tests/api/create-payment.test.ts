@@ -109,6 +109,24 @@ describe('creating a payment', () => {
       expect((await create({ amount: 5, merchantOrderId: wrong })).body.error.code).toBe('VALIDATION_ERROR');
   });
 
+  it('refuses NUL and half a surrogate pair in every text, and in a path', async () => {
+    const wrong = [
+      ...['E\u0000TH', '\ud800', '\ud800x'].map((currency) => ({ amount: 5, currency })),
+      ...['ipnCallbackUrl', 'invoiceCancelUrl', 'invoiceCallbackUrl'].map((name) => ({
+        ...{ amount: 5, [name]: 'https://shop.example/\ud800' },
+      })),
+    ];
+    for (const body of wrong) {
+      const answer = await create(body);
+      expect({ body, status: answer.status, code: answer.body.error.code }).toMatchObject({
+        status: 400,
+        code: 'VALIDATION_ERROR',
+      });
+    }
+    for (const path of ['/invoice/%00/embedding', '/invoice/a%00b/embedding'])
+      expect({ path, status: (await h.call('GET', path)).status }).toEqual({ path, status: 404 });
+  });
+
   it('E: takes metadata that nests as deep as its bytes allow, and 32 levels of all else', async () => {
     const deep = '['.repeat(4096) + ']'.repeat(4096);
     const text = `{"amount":5,"metadata":${deep}}`;

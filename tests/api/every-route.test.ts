@@ -52,6 +52,26 @@ it.each(numeric)('D: %s takes no infinity for %s', async (_, name, route) => {
     expect(answered(await ask(route, `${path}?${name}=${wrong}`))).toBe('400 VALIDATION_ERROR');
 });
 
+/** The route answers, and does not fail: nothing is there, or it is refused. */
+const isAnswered = async (route: One, path: string, body?: object): Promise<void> => {
+  await h.db.query('DELETE FROM rate_limit');
+  const { status } = await ask(route, path, body);
+  expect({ path, body, isAnswered: status < 500 }).toEqual({ path, body, isAnswered: true });
+};
+const named = (part: { properties?: object } | undefined): string[] => Object.keys(part?.properties ?? {});
+const withText = routes.filter((route) => route.path.includes('{') || route.query || (route.body && !route.text));
+it.each(withText.map((route) => [route.name, route] as const))(
+  '%s answers NUL, and half of a surrogate pair, in every text',
+  async (_, route) => {
+    const body = route.body ? {} : undefined;
+    if (route.path.includes('{')) await isAnswered(route, filled(route.path, 'a%00b'), body);
+    for (const name of named(route.query)) await isAnswered(route, `${filled(route.path)}?${name}=a%00b`, body);
+    if (route.body && !route.text)
+      for (const name of named(route.body))
+        for (const wrong of ['a\u0000b', '\ud800']) await isAnswered(route, filled(route.path), { [name]: wrong });
+  },
+);
+
 const withBody = routes.filter((route) => route.body && !route.text);
 it.each(withBody.map((route) => [route.name, route] as const))(
   'E: %s answers JSON that cannot be read, or is too large, in its own envelope',
