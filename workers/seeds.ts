@@ -2,7 +2,7 @@ import { HDKey } from '@scure/bip32';
 import { mnemonicToSeedSync, validateMnemonic } from '@scure/bip39';
 import { wordlist } from '@scure/bip39/wordlists/english.js';
 import { createHash } from 'node:crypto';
-import { readFileSync, statSync } from 'node:fs';
+import { readFileSync, statSync, type Stats } from 'node:fs';
 import type { DataSource, EntityManager } from 'typeorm';
 import type { NetworkId } from '../domain/chains/assets';
 import type { ChainCodec, KeyRole, Seeds } from '../domain/chains/chain';
@@ -16,11 +16,15 @@ import { beginSeed } from '../db/recovery/seeds';
 
 type GivenSeed = Readonly<{ seed: Uint8Array; fingerprint: string }>;
 
+/** Whether nobody else can read a file. Kubernetes mounts a secret as a file of root, which the group of the pod reads;
+ *  a file of our own is ours alone. `ownUid`: of this process. */
+export const isPrivate = ({ mode, uid }: Pick<Stats, 'mode' | 'uid'>, ownUid = process.getuid?.()): boolean =>
+  (mode & (uid === ownUid ? 0o077 : 0o037)) === 0;
+
 /** The seed of the mnemonic in `path`. Throws where others could read the file or it holds no mnemonic. */
 function readSeed(setting: string, path: string): Uint8Array {
   if (!path) throw new ConfigError(`${setting} is missing: the signer needs a file with a BIP-39 mnemonic, mode 0600`);
-  const { mode } = statSync(path);
-  if (mode & 0o077) throw new ConfigError(`${setting}: others may read ${path}; set its mode to 0600`);
+  if (!isPrivate(statSync(path))) throw new ConfigError(`${setting}: others may read ${path}; set its mode to 0600`);
   const mnemonic = readFileSync(path, 'utf8').trim();
   if (!validateMnemonic(mnemonic, wordlist)) throw new ConfigError(`${setting}: ${path} holds no BIP-39 mnemonic`);
   return mnemonicToSeedSync(mnemonic);

@@ -109,7 +109,12 @@ function callOf(chain: EvmChain, plan: AccountPlan): { to: Hex; value: bigint; d
 
 /** EIP-1559 transfers under BIP 44: `m/44'/coin'/role'/branch/index`. Addresses are kept with their EIP-55 checksum. */
 export function evmCodec(network: EvmNetwork, chain: EvmChain): ChainCodec {
-  const contracts = new Set([...chain.assets.values()].flatMap(({ contract }) => contract?.toLowerCase() ?? []));
+  // Of tokens, and our own sweeper: what is sent to them is lost.
+  const contracts = new Set(
+    [chain.sweeper, ...[...chain.assets.values()].map(({ contract }) => contract)].flatMap(
+      (contract) => contract?.toLowerCase() ?? [],
+    ),
+  );
   const childOf = branchedChildren('uncompressed');
   /** `publicKey`: uncompressed. */
   const addressOf = (publicKey: Uint8Array): string => publicKeyToAddress(bytesToHex(publicKey));

@@ -1,7 +1,9 @@
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { randomBytes } from 'node:crypto';
 import { toHex } from 'viem';
+import { createCodecs } from '../../chains/codecs';
 import { signatureOf } from '../../chains/evm/codec';
+import { parseConfig } from '../../domain/config';
 
 /** Signatures by libsecp256k1 are those of another implementation, to the byte. */
 
@@ -21,6 +23,14 @@ it('signs as noble does, whatever the key and the digest', () => {
     expect([yParity, r, s]).toEqual([other[0], toHex(other.slice(1, 33)), toHex(other.slice(33))]);
     expect(BigInt(s) <= order >> 1n).toBe(true);
   }
+});
+
+it('takes no contract of tokens, and not our own sweeper, for an address that money can go to', () => {
+  const sweeper = '0x5FbDB2315678afecb367f032d93F642f64180aa3';
+  const { chain } = parseConfig({ ETH_SWEEPER_CONTRACT: sweeper });
+  const { ethereum, base } = createCodecs(chain);
+  expect([sweeper, sweeper.toLowerCase()].map((address) => ethereum.normalise(address))).toEqual([null, null]);
+  expect(base.normalise(sweeper)).toBe(sweeper);
 });
 
 it('refuses what is no key', () => {
