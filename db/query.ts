@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { DataSource, type EntityManager } from 'typeorm';
+import { DataSource, QueryFailedError, type EntityManager } from 'typeorm';
 
 /** The ways to ask the database. TypeORM's `query<Row[]>` gives the rows of a SELECT and of an INSERT; for an UPDATE
  *  and a DELETE it gives a pair of rows and count instead, which the two functions here take apart. */
@@ -24,10 +24,17 @@ export const poolOf = (db: DataSource): pg.Pool => (db.driver as unknown as { ma
 
 /** Asks one statement on a path that every payment takes: PostgreSQL parses and plans it once for each connection, and
  *  TypeORM's runner is left out. `name`: of this text and no other, which names its columns: a plan of `SELECT *` fails
- *  once a migration has added one. In the transaction of an EntityManager, where it is of one. */
+ *  once a migration has added one. In the transaction of an EntityManager, where it is of one. Throws what TypeORM's
+ *  runner does. */
 export const prepared = (db: DataSource | EntityManager, name: string): Queryable => ({
-  query: async <Rows>(text: string, values: unknown[] = []): Promise<Rows> =>
-    (await (await connectionOf(db)).query({ name, text, values })).rows as Rows,
+  query: async <Rows>(text: string, values: unknown[] = []): Promise<Rows> => {
+    const connection = await connectionOf(db);
+    try {
+      return (await connection.query({ name, text, values })).rows as Rows;
+    } catch (error) {
+      throw error instanceof Error ? new QueryFailedError(text, values, error) : error;
+    }
+  },
 });
 
 async function connectionOf(db: DataSource | EntityManager): Promise<pg.Pool | pg.PoolClient> {

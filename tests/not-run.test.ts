@@ -18,6 +18,8 @@ beforeEach(() => {
 
 it('what was not run is told at the end, and in CI a tool of the set-up that did not come fails the run', async () => {
   const { skip, skipUnlessCi, notRun, missing } = (await import(script)) as Script;
+  // Test files share modules: others may have told of something before.
+  const before = notRun([], '/repository').length;
   process.env.TESTS_WITHOUT = 'node-20, python-3.9';
   process.env.CI = '';
   expect(skipUnlessCi('node-22', 'The SDK on Node 22', 'no network')).toBeUndefined();
@@ -32,7 +34,7 @@ it('what was not run is told at the end, and in CI a tool of the set-up that did
     assertionResults: statuses.map((status) => ({ status })),
   });
   const reports = [{ testResults: [file('a.test.ts', 'passed', 'pending', 'pending'), file('b.test.ts', 'todo')] }];
-  expect(notRun(reports, '/repository')).toEqual([
+  expect(notRun(reports, '/repository').slice(before)).toEqual([
     'NOT RUN: The SDK on Node 22: no network',
     'NOT RUN: The samples in PHP: php is missing',
     'NOT RUN: The SDK on Python 3.9: no network',

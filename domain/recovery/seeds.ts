@@ -9,7 +9,7 @@ export type SeedSpan = Readonly<{ seed: string; from: number }>;
 export type SeedsVerdict =
   Readonly<{ act: 'confirm' | 'begin'; spans: readonly SeedSpan[] }> | Readonly<{ act: 'refuse'; reason: string }>;
 
-const refuse = (reason: string): SeedsVerdict => ({ act: 'refuse', reason });
+const refusal = (reason: string): SeedsVerdict => ({ act: 'refuse', reason });
 
 /** What the signer does with these seeds. `given`: fingerprints, the newest last. `file`, `registered`: what the epoch
  *  file and the database say; empty where they know of none, '' for a
@@ -21,22 +21,22 @@ export function seedsOf(
   registered: readonly SeedSpan[],
 ): SeedsVerdict {
   const newest = given.at(-1);
-  if (newest === undefined) return refuse('The signer has no seed: set SIGNER_SEED_FILE');
+  if (newest === undefined) return refusal('The signer has no seed: set SIGNER_SEED_FILE');
   if (new Set(given).size !== given.length)
-    return refuse('SIGNER_SEED_FILE and SIGNER_EARLIER_SEED_FILES hold a seed twice');
+    return refusal('SIGNER_SEED_FILE and SIGNER_EARLIER_SEED_FILES hold a seed twice');
   const [spans, other] = file.length > registered.length ? [file, registered] : [registered, file];
   const differ = (a: SeedSpan, b: SeedSpan): boolean =>
     a.from !== b.from || (a.seed !== b.seed && a.seed !== '' && b.seed !== '');
   if (other.some((span, n) => differ(span, spans[n]!)))
-    return refuse(
+    return refusal(
       'The epoch file and the database do not agree which seed is of which branch. Give the signer its newest file',
     );
   const strange = given.slice(0, -1).filter((seed) => !spans.some((span) => span.seed === seed));
   if (strange.length)
-    return refuse('SIGNER_EARLIER_SEED_FILES holds a seed that nothing was derived from: take it out, or correct it');
+    return refusal('SIGNER_EARLIER_SEED_FILES holds a seed that nothing was derived from: take it out, or correct it');
   const missing = spans.filter(({ seed }) => !given.includes(seed));
   if (missing.length)
-    return refuse(
+    return refusal(
       `The seed of the branches from ${missing[0]!.from} on is missing: addresses of it are known to payers, and` +
         ' nobody else can sign for them. Name its file in SIGNER_EARLIER_SEED_FILES, or in SIGNER_SEED_FILE if it is' +
         ' the newest',
@@ -44,7 +44,7 @@ export function seedsOf(
   if (!spans.length) return { act: 'confirm', spans: [{ seed: newest, from: 0 }] };
   if (spans.at(-1)!.seed === newest) return { act: 'confirm', spans };
   if (spans.some((span) => span.seed === newest))
-    return refuse('SIGNER_SEED_FILE holds an earlier seed: no seed begins again. Name the newest one there');
+    return refusal('SIGNER_SEED_FILE holds an earlier seed: no seed begins again. Name the newest one there');
   return { act: 'begin', spans };
 }
 

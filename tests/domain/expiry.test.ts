@@ -196,17 +196,17 @@ const isOver = ({ window: { last } }: ExpiringAttempt, at: Readonly<{ height: nu
 const mutants: ReadonlyArray<readonly [name: string, finding: RegExp, mutant: Partial<Rules>]> = [
   [
     'signs anew where a node says that the bytes have expired',
-    /paid/,
+    /paid|is void by block/,
     { afterAnswer: (row, isPast) => (isPast ? believed(row) : rules.afterAnswer(row, isPast)) },
   ],
   [
     'signs anew by our own clock',
-    /paid/,
+    /paid|is void by block/,
     { afterClock: (row, now) => (isOver(row, now) && row.status !== 'final' ? believed(row) : row) },
   ],
   [
     'takes any search for a proof: blocks left out, or not final',
-    /paid/,
+    /paid|is void by block/,
     { afterLook: (row, fate) => (fate.state === 'absent' ? believed(row) : afterLook(row, fate)) },
   ],
   ['does not decide again under the lock', /paid twice|stopped/, { refusalToSign: () => null }],

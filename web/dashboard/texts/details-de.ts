@@ -10,6 +10,7 @@ export const details: ReadonlyArray<readonly [pattern: RegExp, german: string]> 
   [/^(\S+) must NOT have more than (\d+) properties$/, '„$1“ hat höchstens $2 Angaben.'],
   [/^(\S+) must NOT have fewer than (\d+) properties$/, '„$1“ hat mindestens $2 Angaben.'],
   [/^(\S+) must NOT have duplicate items .*$/, '„$1“ nennt etwas zweimal.'],
+  [/^(\S+) must not contain NUL characters or lone surrogates$/, '„$1“ enthält Zeichen, die kein Text sind.'],
   [/^(\S+) must match pattern .*$/, '„$1“ hat nicht die verlangte Form.'],
   [/^(\S+) must match format "(.*)"$/, '„$1“ hat nicht die Form „$2“.'],
   [/^(\S+) must match (?:a|exactly one) schema in \w+$/, '„$1“ hat nicht die verlangte Form.'],
