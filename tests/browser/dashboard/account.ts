@@ -229,6 +229,8 @@ export const accounts = (opened: () => Dashboard): void =>
       await inspect(ann, 'cancel-payment');
       await ann.page.getByRole('dialog').getByRole('button', { name: 'Cancel the payment' }).click();
       await ann.sees('Reason: Ordered twice');
+      // The page may show it before the dialog has its answer.
+      await ann.page.getByRole('dialog').waitFor({ state: 'hidden' });
       expect(await ann.page.getByRole('button', { name: 'Cancel the payment' }).count()).toBe(0);
     });
 

@@ -66,7 +66,8 @@ export const decisions = (opened: () => Dashboard): void =>
       await opens(refused, 'Other coin came');
       await decides('Reject the other coin', 'payment-other-rejected');
       await shows('Failed');
-      expect(await eve.page.getByRole('button', { name: /the other coin$/ }).count()).toBe(0);
+      const offered = eve.page.getByRole('button', { name: /the other coin$/ });
+      await offered.first().waitFor({ state: 'detached' });
       await eve.sees(`By ${eve.email}`);
       await eve.goTo('/team/audit');
       for (const words of ['Accepted a part of a payment as enough', 'Accepted another coin for a payment'])
