@@ -230,7 +230,7 @@ export const accounts = (opened: () => Dashboard): void =>
       await ann.page.getByRole('dialog').getByRole('button', { name: 'Cancel the payment' }).click();
       await ann.sees('Reason: Ordered twice');
       // The page may show it before the dialog has its answer.
-      await ann.page.getByRole('dialog').waitFor({ state: 'hidden' });
+      await ann.page.getByRole('dialog').first().waitFor({ state: 'hidden' });
       expect(await ann.page.getByRole('button', { name: 'Cancel the payment' }).count()).toBe(0);
     });
 

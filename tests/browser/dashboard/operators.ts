@@ -243,7 +243,7 @@ export const operators = (opened: () => Dashboard): void =>
       await dialog.getByLabel('Reason').fill('Cleared');
       await inspect(ann, 'operators-lift');
       await dialog.getByRole('button', { name: 'Lift the suspension', exact: true }).click();
-      await dialog.waitFor({ state: 'hidden' });
+      await dialog.first().waitFor({ state: 'hidden' });
       await page.getByRole('button', { name: 'Suspend', exact: true }).waitFor();
       await ann.sees('Held: Reported'); // two operators decide about the money
       expect(
