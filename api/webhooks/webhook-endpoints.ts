@@ -59,7 +59,6 @@ function checkUrl(text: string, merchant: Merchant, { config }: ApiDeps): string
       throw new DomainError('VALIDATION_ERROR', 'url: its host is not among the callbackDomains of the settings');
     throw error;
   }
-  if (!text.isWellFormed()) throw new DomainError('VALIDATION_ERROR', 'url is not well formed');
   return text;
 }
 

@@ -31,7 +31,6 @@ function checkedUrl(
       );
     throw error;
   }
-  if (!url.isWellFormed()) throw new DomainError('VALIDATION_ERROR', `${property} is not well formed`);
   return url;
 }
 

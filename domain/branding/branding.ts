@@ -1,4 +1,3 @@
-import { DomainError } from '../errors';
 import { checkCallbackUrl } from '../webhooks/callback-url';
 
 /** How payers recognise a merchant and reach them; null: not set. */
@@ -44,7 +43,6 @@ export function checkBranding(next: Branding, rules: Readonly<{ allowInsecure: b
     const url = next[name]?.trim();
     if (!url) return null;
     checkCallbackUrl(url, name, { ...rules, allowedDomains: [], isForBrowsers: true });
-    if (!url.isWellFormed()) throw new DomainError('VALIDATION_ERROR', `${name} is not well formed`);
     return url;
   };
   return {

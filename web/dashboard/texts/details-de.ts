@@ -31,7 +31,6 @@ export const details: ReadonlyArray<readonly [pattern: RegExp, german: string]> 
   [/^(\S+) must be a finite number$/, '„$1“ ist eine endliche Zahl.'],
   // Of one value or several.
   [/^(\S+) must not be (?:blank|empty)$/, '„$1“ darf nicht leer sein.'],
-  [/^(\S+) is not well formed$/, '„$1“ ist keine lesbare Adresse.'],
   [/^(\S+) must be an ISO 8601 date(?: or date-time)?$/, '„$1“ ist ein Datum wie 2026-01-31.'],
   [/^(\S+) must be an absolute http or https URL$/, '„$1“ ist eine vollständige Adresse mit http oder https.'],
   [/^(\S+) must name port 443 or 8443, or none$/, '„$1“ nennt Port 443, 8443 oder keinen.'],
