@@ -375,6 +375,16 @@ export class World {
     return this.received.filter((event) => event.data['_id'] === id);
   }
 
+  /** The workflow that sweeps the money of a payment: its own, or that of many. */
+  async sweepOf(paymentId: string): Promise<string> {
+    const [{ owner }] = await this.db.query(
+      `SELECT DISTINCT i.owner_kind || '/' || i.owner_id AS owner
+         FROM intent i JOIN deposit d ON d.id = ANY(i.deposit_ids) WHERE d.payment_id = $1`,
+      [paymentId],
+    );
+    return owner;
+  }
+
   /** The history of a workflow's last run, in which every activity and timer must have a summary; kept
    *  under tests/histories when RECORD is set, without the paths of this machine that stack traces have. */
   async history(workflowId: string, name?: string): Promise<{ events: number; bytes: number }> {

@@ -109,7 +109,7 @@ async function histories(world: World, shop: Shop): Promise<void> {
     await world.sees(shop, invoice.id, 'SETTLED', { mine: currency });
     await new Promise((resolve) => setTimeout(resolve, 1000));
     const payment = await world.history(`payment/${invoice.id}`);
-    const sweep = await world.history(await sweepOf(world, invoice.id));
+    const sweep = await world.history(await world.sweepOf(invoice.id));
     const holds = payment.events <= 60 && payment.bytes <= 60_000;
     report({
       name: `history of a paid payment, ${currency}`,
@@ -122,16 +122,6 @@ async function histories(world: World, shop: Shop): Promise<void> {
         `its sweep ${sweep.events} events, ${(sweep.bytes / 1000).toFixed(1)} KB`,
     });
   }
-}
-
-/** The workflow that has swept the money of a payment: its own, or that of many. */
-async function sweepOf(world: World, paymentId: string): Promise<string> {
-  const [{ id }] = await world.db.query(
-    `SELECT DISTINCT i.owner_kind || '/' || i.owner_id AS id FROM intent i JOIN deposit d ON d.id = ANY(i.deposit_ids)
-      WHERE d.payment_id = $1`,
-    [paymentId],
-  );
-  return id;
 }
 
 /** One route, open and guarded: what a credential costs. */

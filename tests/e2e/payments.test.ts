@@ -76,11 +76,7 @@ describe.each(['BTC', 'ETH', 'USDT_ERC20', 'USDC_ERC20'])('a payment in %s', (cu
     expect(history.events).toBeLessThanOrEqual(54);
     expect(history.bytes).toBeLessThanOrEqual(60_000);
     // Tokens go by the sweeper, as a batch of one.
-    const [{ owner }] = await world.db.query(
-      `SELECT i.owner_kind || '/' || i.owner_id AS owner FROM intent i JOIN deposit d ON d.id = ANY(i.deposit_ids)
-        WHERE d.payment_id = $1`,
-      [invoice.id],
-    );
+    const owner = await world.sweepOf(invoice.id);
     const isBatch = currency.endsWith('_ERC20');
     expect(owner).toMatch(isBatch ? /^sweep-batch\/[0-9a-f]{24}$/ : `sweep/${invoice.id}`);
     await world.until(
