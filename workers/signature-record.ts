@@ -1,4 +1,5 @@
-import { closeSync, fsyncSync, mkdirSync, openSync, readdirSync, readFileSync, unlinkSync, writeSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, unlinkSync } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { SignatureRecord, SignedRecord } from '../db/recovery/lost';
 
@@ -20,15 +21,18 @@ export function signatureRecord(folder: string): SignatureRecord {
     for (const name of days()) if (name < oldest) unlinkSync(join(folder, name));
   };
   return {
-    keep(records): void {
+    async keep(records): Promise<void> {
       const now = new Date();
       if (today !== dayOf(now)) forgetOld();
       today = dayOf(now);
-      const file = openSync(join(folder, `${today}.jsonl`), 'a', 0o600);
-      const lines = records.map((one) => JSON.stringify({ at: now.toISOString(), ...one }));
-      writeSync(file, `${lines.join('\n')}\n`);
-      fsyncSync(file);
-      closeSync(file);
+      const file = await open(join(folder, `${today}.jsonl`), 'a', 0o600);
+      try {
+        const lines = records.map((one) => JSON.stringify({ at: now.toISOString(), ...one }));
+        await file.write(`${lines.join('\n')}\n`);
+        await file.sync();
+      } finally {
+        await file.close();
+      }
     },
     since(moment): SignedRecord[] {
       const first = `${dayOf(moment)}.jsonl`;

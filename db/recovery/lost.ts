@@ -60,9 +60,9 @@ export type SignedRecord = Readonly<{
   }>;
 }>;
 
-/** Where the signer records signatures: `keep` returns when they are on disk. */
+/** Where the signer records signatures: `keep` is done when they are on disk. */
 export type SignatureRecord = Readonly<{
-  keep(records: readonly SignedRecord[]): void;
+  keep(records: readonly SignedRecord[]): Promise<void>;
   /** Those since a moment, oldest first. */
   since(moment: Date): SignedRecord[];
 }>;

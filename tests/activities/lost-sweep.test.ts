@@ -13,7 +13,10 @@ let h: Harness;
 let db: DataSource;
 const seed = Buffer.alloc(64, 7);
 const records: SignedRecord[] = [];
-const record = { keep: (more: readonly SignedRecord[]) => void records.push(...more), since: () => records };
+const record = {
+  keep: async (more: readonly SignedRecord[]): Promise<void> => void records.push(...more),
+  since: () => records,
+};
 const deps = () => ({ db, config: h.api.deps.config, codecs: createCodecs(h.api.deps.config.chain) });
 const sweeps = () => sweepsAt(deps());
 const signer = () => estimating(db, signingActivities({ ...deps(), seed, record }));

@@ -64,7 +64,7 @@ const balance = async (): Promise<bigint> => (await net.node.account(payee.addre
 const withdraw = (amount: string) => shop.withdraw(payee.address, amount, '7');
 const ofTest = (): SignedRecord[] => record.since(begun);
 const restore = (records: readonly SignedRecord[] = ofTest()): Promise<number> =>
-  shop.db.transaction((tx) => restoreSigned(tx, { keep: () => undefined, since: () => [...records] }));
+  shop.db.transaction((tx) => restoreSigned(tx, { keep: () => Promise.resolve(), since: () => [...records] }));
 /** Operators have looked, and the wallet signs again. */
 const unfreeze = (): Promise<unknown> => unfreezeWallet(shop.db, network, shop.treasury);
 const frozen = async (): Promise<string | null> =>

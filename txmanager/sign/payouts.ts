@@ -96,8 +96,8 @@ async function signTogether(signer: Signer, db: DataSource, batchId: string, ids
     if (!due.length) return 0;
     const rows = await signDue(signer, tx, due);
     if (!rows.length) return 0;
-    keepTogether(signer, due, rows);
-    await storeSigned(tx, due[0]!.planned, rows);
+    // They are on disk beside the database before the commit.
+    await Promise.all([keepTogether(signer, due, rows), storeSigned(tx, due[0]!.planned, rows)]);
     const batch = (await lockBatch(tx, batchId))!;
     if (batch.status !== 'processing') await refreshBatch(tx, batch);
     await failPoint('sign.beforeCommit');
@@ -112,10 +112,10 @@ const isPayout = ({ kind, owner_kind, owner_id }: IntentRow, batchId: string): b
 const isSameWallet = (one: IntentRow, other: IntentRow): boolean =>
   one.network === other.network && one.from_address === other.from_address;
 
-/** They are on disk beside the database before they are in it. */
-function keepTogether(signer: Signer, due: readonly Answer[], rows: readonly SignedTransfer[]): void {
+/** Writes all of them to the record beside the database. */
+async function keepTogether(signer: Signer, due: readonly Answer[], rows: readonly SignedTransfer[]): Promise<void> {
   const answers = new Map(due.map((one) => [one.planned.id, one]));
-  signer.record?.keep(
+  await signer.record?.keep(
     rows.map((row) => {
       const { planned, from } = answers.get(row.intent_id)!;
       const { address, role, branch, key_index: index } = from!;

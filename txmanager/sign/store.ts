@@ -31,7 +31,7 @@ export async function store(
   const moved = outputs.reduce((sum, output) => sum + BigInt(output.units), 0n);
   const nonce = plan.kind === 'account' ? plan.nonce : null;
   // It is on disk beside the database before it is in it.
-  signer.record?.keep([
+  await signer.record?.keep([
     {
       ...recordedIntent(intent),
       ...(await recordedRows(tx, intent, plan, accounts)),
