@@ -75,7 +75,7 @@ async function costs(world: World, urls: readonly string[]): Promise<void> {
   const shop = await world.shop();
   const waits = new Waits(world);
   // Each copy has its connections, with their plans, and has compiled what it runs.
-  for (const url of urls) await create([url], shop, 150);
+  for (const url of urls) await create([url], shop, 800);
   await create(urls, shop, 200);
   await dispatched(world);
   await sleep(5000);
