@@ -91,20 +91,21 @@ type End = 'done' | 'ended' | Readonly<{ reason: string }>;
 async function ask(deps: GasDeps, intent: IntentRow): Promise<GasAnswer> {
   const node = nodeOf(deps, intent);
   const { currency } = intent;
-  const output = intent.outputs[0]!;
   const ceiling = gasCeiling(currency);
-  const one = async (from: string, units: bigint): Promise<GasAnswer> =>
-    (await node.estimateGas({ from, to: output.address, currency, units, ceiling }))!;
+  const one = async (from: string, to: string, units: bigint): Promise<GasAnswer> =>
+    (await node.estimateGas({ from, to, currency, units, ceiling }))!;
   if (!isBatch(intent)) {
     // What empties an address moves what is left after its fee: the amount changes nothing of the gas.
-    const answer = await one(intent.from_address, output.units === null ? 1n : BigInt(output.units));
+    const { address, units } = intent.outputs[0]!;
+    const answer = await one(intent.from_address, address, units === null ? 1n : BigInt(units));
     return answer.state === 'done' ? { ...answer, gas: gasLimitOf(currency, answer.gas) } : answer;
   }
   const deposits = await depositsById(deps.db.manager, intent.deposit_ids);
   const addresses = [...new Set(deposits.map(({ address }) => address))];
   const unitsAt = (address: string): bigint =>
     deposits.reduce((sum, one) => sum + (one.address === address ? baseUnits(currency, one.amount) : 0n), 0n);
-  const answers = await inParallel(addresses, atOnce, (address) => one(address, unitsAt(address)));
+  const transfers = addresses.flatMap((from) => intent.outputs.map(({ address }) => ({ from, to: address })));
+  const answers = await inParallel(transfers, atOnce, ({ from, to }) => one(from, to, unitsAt(from)));
   const refused = answers.find(({ state }) => state === 'reverts');
   if (refused) return refused;
   // What is not there now the signer leaves out.
@@ -112,6 +113,7 @@ async function ask(deps: GasDeps, intent: IntentRow): Promise<GasAnswer> {
     state: 'done',
     gas: batchGasLimit(
       currency,
+      addresses.length,
       answers.map((one) => (one.state === 'done' ? one.gas : ceiling)),
     ),
   };

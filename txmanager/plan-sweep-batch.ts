@@ -41,12 +41,12 @@ export async function lockGroup(tx: EntityManager, paymentId: string, terms: Swe
   );
 }
 
-/** Coins always; tokens where the sweeper is there, all of it goes to one address, and each payment has its own. Native
- *  coins of accounts go one by one. */
-export function canBatch({ currency, custody }: Pick<PaymentRow, 'currency' | 'custody'>, terms: SweepTerms): boolean {
+/** Coins always; tokens where the sweeper is there, and each payment has an address of its own. Native coins of accounts
+ *  go one by one. */
+export function canBatch({ currency }: Pick<PaymentRow, 'currency'>, terms: SweepTerms): boolean {
   const { id, kind, destinationTags } = networkOf(currency!);
   if (kind === 'utxo') return true;
-  return isToken(currency!) && !destinationTags && terms.sweepers.includes(id) && custody === 'platform';
+  return isToken(currency!) && !destinationTags && terms.sweepers.includes(id);
 }
 
 /** The contract obeys the first gas wallet alone. While it is frozen or blocked, tokens go by top-ups of the others. */

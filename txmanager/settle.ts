@@ -117,6 +117,7 @@ function journalOf(
     ? sentOfShare(intent.share, isTokenBatch ? 0n : feeUnits)
     : sentBy(attempt, payment.settlement_address!);
   const common = {
+    ...(isTokenBatch ? { feeFrom: 'A:gas' as const } : {}),
     ref: intent.share ? `${intent.id}/${payment.id}` : intent.id,
     currency,
     native,
@@ -133,7 +134,6 @@ function journalOf(
     });
   return sweepJournal({
     ...common,
-    ...(isTokenBatch ? { feeFrom: 'A:gas' as const } : {}),
     moved: fromUnits(sent.toMerchant + sent.rest, decimals),
   });
 }

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { Hex } from 'viem';
-import { deploySweeper, DeploymentError, factory } from '../chains/evm/deploy-sweeper';
+import { deploySweeper, DeploymentError } from '../chains/evm/deploy-sweeper';
+import { factory } from '../chains/evm/sweeper';
 import { jsonRpc } from '../chains/json-rpc';
 import { createDataSource } from '../db/data-source';
 import { ownAddress } from '../db/treasury/treasury';

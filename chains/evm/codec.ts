@@ -3,13 +3,10 @@ import { HDKey } from '@scure/bip32';
 import { pointCompress, signRecoverable } from 'tiny-secp256k1';
 import {
   bytesToHex,
-  encodeDeployData,
   encodeFunctionData,
   erc20Abi,
   getAddress,
-  getContractAddress,
   keccak256,
-  parseAbi,
   parseTransaction,
   serializeTransaction,
   toHex,
@@ -29,17 +26,11 @@ import {
 import { DomainError } from '../../domain/errors';
 import { toUnits } from '../../domain/money';
 import { branchedChildren, keyPairs, nameOf, type KeyPair } from '../child-key';
-import { delegateCode } from './sweeper-code';
+import { delegateOf, sweeperAbi, sweeperOf } from './sweeper';
 
-export const sweeperAbi = parseAbi([
-  'constructor(address operator)',
-  'function sweep(address token, address destination, uint256[] items)',
-  'function delegateOf(address destination) view returns (address)',
-]);
-const delegateAbi = parseAbi(['constructor(address destination)']);
 type AccountPlan = Extract<TransactionPlan, { kind: 'account' }>;
 type Batch = NonNullable<AccountPlan['batch']>;
-const zero = '0x0000000000000000000000000000000000000000';
+const zero: Hex = '0x0000000000000000000000000000000000000000';
 
 /** RFC 6979 with low s, by libsecp256k1: the same bytes as any other that does so, several times faster than
  *  JavaScript. */
@@ -64,34 +55,46 @@ export function assetIn(chain: EvmChain, currency: Currency): Readonly<{ decimal
   return asset;
 }
 
-/** Our contract, and the code that accounts delegate to so that it can move their tokens to `to`. */
-function sweeperFor(network: EvmNetwork, chain: EvmChain, to: string): { sweeper: Hex; delegate: Hex } {
+/** Our contract, and the code that accounts delegate to so that it can move their tokens to `to` and `restTo`. Throws
+ *  INTENT_MISMATCH where the contract is not the one of this code that obeys `operator`: of another release, or
+ *  somebody else's. */
+function sweeperFor(
+  network: EvmNetwork,
+  chain: EvmChain,
+  { operator, to, restTo }: Readonly<{ operator: string; to: Hex; restTo: Hex }>,
+): { sweeper: Hex; delegate: Hex } {
   if (!chain.sweeper) throw new DomainError('INTENT_MISMATCH', `No sweeper contract is configured for ${network.name}`);
   const sweeper = getAddress(chain.sweeper);
-  const bytecode = encodeDeployData({ abi: delegateAbi, bytecode: delegateCode, args: [to as Hex] });
-  const salt = toHex(0, { size: 32 });
-  return { sweeper, delegate: getContractAddress({ opcode: 'CREATE2', from: sweeper, salt, bytecode }) };
+  const own = sweeperOf(operator).address;
+  if (sweeper !== own)
+    throw new DomainError(
+      'INTENT_MISMATCH',
+      `The contract at ${sweeper} is not this release's sweeper of ${operator}, which is at ${own}`,
+    );
+  return { sweeper, delegate: delegateOf(sweeper, to, restTo) };
 }
 
 /** The private key of a path, which must be that of the address. Throws KEY_MISMATCH. */
 type KeyOf = (path: KeyPath, address: string) => Uint8Array;
 
 /** One call that moves the tokens of many, with their delegations. */
-function batchOf(network: EvmNetwork, chain: EvmChain, keyOf: KeyOf, batch: Batch) {
+function batchOf(network: EvmNetwork, chain: EvmChain, keyOf: KeyOf, { from, batch }: { from: string; batch: Batch }) {
   const contract = assetIn(chain, batch.currency).contract;
   if (!contract) throw new DomainError('INTENT_MISMATCH', `${batch.currency} is no token`);
-  const { sweeper, delegate } = sweeperFor(network, chain, batch.to);
+  const [to, restTo] = [batch.to as Hex, (batch.restTo ?? zero) as Hex];
+  const { sweeper, delegate } = sweeperFor(network, chain, { operator: from, to, restTo });
   const authorizationList = batch.accounts.map(({ address, key, nonce }) => {
     const authorization = { chainId: chain.chainId, address: delegate, nonce };
     return { ...authorization, ...signatureOf(keyOf(key, address), hashAuthorization(authorization)) };
   });
   const items = batch.accounts
     .filter((one) => one.units > 0n)
-    .map((one) => {
-      if (one.units >> 96n) throw new DomainError('INTENT_MISMATCH', `${one.units} is more than a batch can move`);
-      return (BigInt(one.address) << 96n) | one.units;
+    .map(({ address, units, restUnits = 0n }) => {
+      if (restUnits > units || (restUnits > 0n && !batch.restTo))
+        throw new DomainError('INTENT_MISMATCH', `${restUnits} of the ${units} of ${address} has no destination`);
+      return { account: address as Hex, amount: units - restUnits, rest: restUnits };
     });
-  const args = [getAddress(contract), batch.to as Hex, items] as const;
+  const args = [getAddress(contract), to, restTo, items] as const;
   const data = encodeFunctionData({ abi: sweeperAbi, functionName: 'sweep', args });
   return { to: sweeper, value: 0n, data, authorizationList };
 }
@@ -164,7 +167,11 @@ export function evmCodec(network: EvmNetwork, chain: EvmChain): ChainCodec {
         maxPriorityFeePerGas: plan.maxPriorityFeePerGas,
       };
       const transaction = plan.batch
-        ? { ...common, type: 'eip7702' as const, ...batchOf(network, chain, keyOf, plan.batch) }
+        ? {
+            ...common,
+            type: 'eip7702' as const,
+            ...batchOf(network, chain, keyOf, { from: plan.from, batch: plan.batch }),
+          }
         : { ...common, type: 'eip1559' as const, ...callOf(chain, plan) };
       const raw = serializeTransaction(transaction, signatureOf(key, keccak256(serializeTransaction(transaction))));
       return { txId: keccak256(raw), raw };

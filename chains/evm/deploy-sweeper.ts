@@ -1,24 +1,13 @@
-import { encodeDeployData, getCreate2Address, hexToNumber, type Hex } from 'viem';
+import { hexToNumber, type Hex } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import type { Rpc } from '../json-rpc';
-import { sweeperAbi } from './codec';
-import { sweeperCode } from './sweeper-code';
+import { factory, sweeperOf } from './sweeper';
 
 /** Deploys the contract that sweeps tokens of many addresses: once for each chain and gas wallet, by anybody. Its
  *  address follows from its code and the gas wallet, so that code at this address is the right code. */
 
-/** Makes contracts at addresses that follow from their code; it is on every chain of Ethereum, and obeys everybody. */
-export const factory: Hex = '0x4e59b44847b379578588920cA78FbF26c0B4956C';
-const salt: Hex = `0x${'0'.repeat(64)}`;
-
 /** It cannot be deployed; the message says why, and what to do. */
 export class DeploymentError extends Error {}
-
-/** Where the sweeper that obeys `gasWallet` is, or will be, and what is to be sent to the factory. */
-export function sweeperOf(gasWallet: string): Readonly<{ address: Hex; data: Hex }> {
-  const bytecode = encodeDeployData({ abi: sweeperAbi, bytecode: sweeperCode, args: [gasWallet as Hex] });
-  return { address: getCreate2Address({ from: factory, salt, bytecode }), data: `${salt}${bytecode.slice(2)}` };
-}
 
 export type Deployment = Readonly<{
   address: Hex;

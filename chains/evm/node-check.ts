@@ -1,8 +1,10 @@
+import { BaseError, decodeFunctionResult, encodeFunctionData, getAddress, type Hex } from 'viem';
 import type { EvmNetwork } from '../../domain/chains/assets';
 import { DomainError } from '../../domain/errors';
 import { fault, good, warning, type Finding } from '../../domain/finding';
 import { RpcError, type Rpc } from '../json-rpc';
 import type { EvmChain } from './codec';
+import { sweeperAbi, sweeperOf } from './sweeper';
 import { decimalsAt } from './token-decimals';
 
 /** Whether a node is of the chain that is configured, traces blocks and knows which are final, and whether our contract
@@ -63,14 +65,31 @@ async function sweeperCode({ settings: { prefix } }: EvmNetwork, { sweeper }: Ev
         `Run the command deploy-sweeper, and set ${prefix}_SWEEPER_CONTRACT: docs/operations/token-sweeps.md`,
       ),
     ];
-  return (await codeAt(sweeper, rpc)) === '0x'
-    ? [
+  const setting = `${prefix}_SWEEPER_CONTRACT`;
+  if ((await codeAt(sweeper, rpc)) === '0x')
+    return [fault(`There is no contract at ${setting} ${sweeper}`, 'Deploy it with the command deploy-sweeper')];
+  return (await isOfThisRelease(sweeper, rpc))
+    ? [good('The sweeper contract is there')]
+    : [
         fault(
-          `There is no contract at ${prefix}_SWEEPER_CONTRACT ${sweeper}`,
-          'Deploy it with the command deploy-sweeper',
+          `The contract at ${setting} ${sweeper} is not the sweeper of this release: tokens are swept one by one`,
+          `Run the command deploy-sweeper, and set ${setting} to what it prints: docs/operations/token-sweeps.md`,
         ),
-      ]
-    : [good('The sweeper contract is there')];
+      ];
+}
+
+/** Its address follows from its code and the wallet that it obeys. */
+async function isOfThisRelease(sweeper: string, rpc: Rpc): Promise<boolean> {
+  const data = encodeFunctionData({ abi: sweeperAbi, functionName: 'operator' });
+  try {
+    const answer = await rpc<Hex>('eth_call', [{ to: sweeper, data }, 'latest']);
+    const operator = decodeFunctionResult({ abi: sweeperAbi, functionName: 'operator', data: answer });
+    return sweeperOf(operator).address === getAddress(sweeper);
+  } catch (error) {
+    // Without such a function it answers nothing, or an error.
+    if (error instanceof RpcError || error instanceof BaseError) return false;
+    throw error;
+  }
 }
 
 async function tokenCode(

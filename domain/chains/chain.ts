@@ -123,12 +123,14 @@ export type TransactionPlan =
       /** A token transfer: the registry's contract is called with transfer(to, units), and the transaction's value is
        *  0. */
       token?: { currency: Currency; to: string; units: bigint };
-      /** Tokens of many accounts of ours, moved to one address by the sweeper: each account delegates to it in this
-       *  very transaction, with its own next nonce. An account with 0 units delegates and moves nothing. */
+      /** Tokens of many accounts of ours, moved by the sweeper: each account delegates to it in this very transaction,
+       *  with its own next nonce, and gives `units`, `restUnits` of them to `restTo` and the others to `to`. An account
+       *  with 0 units delegates and moves nothing. */
       batch?: {
         currency: Currency;
         to: string;
-        accounts: readonly { address: string; key: KeyPath; nonce: number; units: bigint }[];
+        restTo?: string;
+        accounts: readonly { address: string; key: KeyPath; nonce: number; units: bigint; restUnits?: bigint }[];
       };
       gasLimit: bigint;
       maxFeePerGas: bigint;

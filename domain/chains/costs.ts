@@ -69,18 +69,19 @@ export const sweepWork = (currency: Currency, inputs: number): bigint =>
   workOf({ currency, inputs, outputs: networkOf(currency).kind === 'utxo' ? 1 : inputs });
 
 /** The most work of one transaction that moves deposits of many payments: coins to `outputs`, or the tokens of `inputs`
- *  addresses. */
+ *  addresses to as many. */
 export function batchLimitWork(planned: PlannedTransfer): bigint {
   const network = networkOf(planned.currency);
   if (network.kind === 'utxo') return utxoWork(network, planned);
   const { base, each } = network.gas.batchLimit;
-  return base + each * BigInt(planned.inputs);
+  return base + each * BigInt(planned.inputs * planned.outputs);
 }
 
-/** About the gas of one transaction that moves the tokens of `inputs` addresses, one part of `parts`. */
-export function batchWork(currency: Currency, inputs: number, parts: number): bigint {
-  const { base, each } = evmOf(currency).gas.batchEstimate;
-  return base / BigInt(parts) + each * BigInt(inputs);
+/** About the gas of one transaction that moves the tokens of `inputs` addresses, one part of `parts`. `isShared`: to
+ *  two addresses. */
+export function batchWork(currency: Currency, inputs: number, parts: number, isShared: boolean): bigint {
+  const { base, each, rest } = evmOf(currency).gas.batchEstimate;
+  return base / BigInt(parts) + (isShared ? each + rest : each) * BigInt(inputs);
 }
 
 /** What is signed above an estimate: the chain may stand otherwise when a block takes it. */
@@ -111,14 +112,15 @@ export function gasCeiling(currency: Currency): bigint {
   return isToken(currency) ? ceiling.token : ceiling.native;
 }
 
-/** The gas that a batch is signed with, by the estimates of its transfers. Each of them pays for its delegation and the
- *  call of it, and not for a transaction of its own. */
-export function batchGasLimit(currency: Currency, estimates: readonly bigint[]): bigint {
+/** The gas that a batch of so many accounts is signed with, by the estimates of its transfers. Each account pays for its
+ *  delegation and the call of it, and no transfer for a transaction of its own. */
+export function batchGasLimit(currency: Currency, accounts: number, estimates: readonly bigint[]): bigint {
   const { batchLimit, native, delegation } = evmOf(currency).gas;
-  return estimates.reduce((sum, gas) => sum + gasMargin(gas - native) + delegation, batchLimit.base);
+  const delegations = batchLimit.base + delegation * BigInt(accounts);
+  return estimates.reduce((sum, gas) => sum + gasMargin(gas - native), delegations);
 }
 
-/** The most gas that a batch of so many may be signed with. */
+/** The most gas that a batch of so many transfers may be signed with. */
 export function batchGasCeiling(currency: Currency, count: number): bigint {
   const { batchLimit, ceiling } = evmOf(currency).gas;
   return batchLimit.base + ceiling.token * BigInt(count);

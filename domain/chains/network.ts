@@ -134,7 +134,7 @@ export type GasFigures = Readonly<{
   tokenSettlement: bigint;
   /** Of one transaction that moves the tokens of many addresses: what it may take, and about what it does. */
   batchLimit: Readonly<{ base: bigint; each: bigint }>;
-  batchEstimate: Readonly<{ base: bigint; each: bigint }>;
+  batchEstimate: Readonly<{ base: bigint; each: bigint; rest: bigint }>;
   /** What an account's delegation (EIP-7702) and the call of it take in such a transaction. */
   delegation: bigint;
 }>;

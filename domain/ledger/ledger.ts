@@ -141,7 +141,7 @@ export const externalSweepJournal = (
     [
       { debit: available(sweep.merchantId), credit: 'A:deposit', asset: sweep.currency, amount: sweep.net },
       { debit: 'A:treasury', credit: 'A:deposit', asset: sweep.currency, amount: sweep.feePart },
-      { debit: 'E:network', credit: 'A:deposit', asset: sweep.native, amount: sweep.chainFee },
+      { debit: 'E:network', credit: sweep.feeFrom ?? 'A:deposit', asset: sweep.native, amount: sweep.chainFee },
     ],
     sweep.details,
   );

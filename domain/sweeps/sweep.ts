@@ -219,7 +219,7 @@ export const tokenFee =
   (currency: string, unitPrice: string): FeeOf =>
   (batch) =>
   (one) => {
-    const work = batchWork(currency, one.inputs, batch.length);
+    const work = batchWork(currency, one.inputs, batch.length, one.netUnits !== null);
     const fee = feeIn(currency, costUnits(unitPrice, work), one.nativeRate);
     return toUnits(fee, assetOf(currency).decimals);
   };

@@ -1,7 +1,7 @@
 import { isToken, type Currency } from '../chains/assets';
-import type { Sighting, TokenMove } from '../chains/chain';
+import type { Sighting } from '../chains/chain';
 
-/** A transaction of ours as it was signed. `accounts`: of a batch, what each account gives. */
+/** A transaction of ours as it was signed. `accounts`: of a batch, what each account gives, to all outputs together. */
 export type SignedMoves = Readonly<{
   currency: Currency;
   from: string;
@@ -17,23 +17,24 @@ export function outcomeOf(
 ): 'done' | 'failed' | 'differs' {
   if (!success) return 'failed';
   if (!isToken(signed.currency)) return 'done';
-  const expected = expectedOf(signed);
-  const sources = new Set(expected.map(({ from }) => from));
-  const left = moves.filter(({ currency, from }) => currency === signed.currency && sources.has(from));
+  const sources = signed.accounts.length
+    ? signed.accounts
+    : signed.outputs.map(({ units }) => ({ address: signed.from, units }));
+  const given = totals(sources.map(({ address, units }) => [address, BigInt(units)]));
+  const gotten = totals(signed.outputs.map(({ address, units }) => [address, BigInt(units)]));
+  const left = moves.filter(({ currency, from }) => currency === signed.currency && given.has(from));
   if (!left.length) return 'failed';
-  for (const one of expected) {
-    const n = left.findIndex(({ from, to, units }) => from === one.from && to === one.to && units === one.units);
-    if (n < 0) return 'differs';
-    left.splice(n, 1);
-  }
-  return left.length ? 'differs' : 'done';
+  const isAsSigned =
+    areSame(totals(left.map(({ from, units }) => [from, units])), given) &&
+    areSame(totals(left.map(({ to, units }) => [to, units])), gotten);
+  return isAsSigned ? 'done' : 'differs';
 }
 
-function expectedOf({ currency, from, outputs, accounts }: SignedMoves): TokenMove[] {
-  const to = outputs[0]!.address;
-  if (accounts.length)
-    return accounts
-      .map((one) => ({ currency, from: one.address, to, units: BigInt(one.units) }))
-      .filter(({ units }) => units > 0n);
-  return outputs.map(({ address, units }) => ({ currency, from, to: address, units: BigInt(units) }));
+function totals(parts: ReadonlyArray<readonly [address: string, units: bigint]>): Map<string, bigint> {
+  const sums = new Map<string, bigint>();
+  for (const [address, units] of parts) sums.set(address, (sums.get(address) ?? 0n) + units);
+  return sums;
 }
+
+const areSame = (some: ReadonlyMap<string, bigint>, others: ReadonlyMap<string, bigint>): boolean =>
+  [...some, ...others].every(([address]) => (some.get(address) ?? 0n) === (others.get(address) ?? 0n));

@@ -1,5 +1,6 @@
 import type { DataSource } from 'typeorm';
 import { createCodecs } from '../../chains/codecs';
+import { sweeperOf } from '../../chains/evm/sweeper';
 import { signingActivities } from '../../activities/txmanager/signing';
 import { audit } from '../../db/audit/audit';
 import { finalizeAttempts } from '../../db/chains/attempts';
@@ -9,8 +10,8 @@ import { createMerchant } from '../../db/access/merchants';
 import { addWallet } from '../../db/wallets/wallets';
 import { parseConfig } from '../../domain/config';
 import { newId, newSlug } from '../../domain/ids';
-import { depositJournal } from '../../domain/ledger/ledger';
-import { add, compare } from '../../domain/money';
+import { available, depositJournal } from '../../domain/ledger/ledger';
+import { add, compare, fromUnits } from '../../domain/money';
 import { connectionsTo, freshDatabase, patiently } from '../setup/postgres';
 import { paymentsAt } from './run-payment';
 import { unguarded } from '../unguarded';
@@ -20,10 +21,11 @@ import { estimating, sweepsAt } from './nodes';
 /** Sweeps of many payments in one transaction, planned, signed, shared out and settled on a real database. */
 
 const seed = Buffer.alloc(64, 7);
+const local = { BTC_NETWORK: 'regtest', ETH_CHAIN_ID: '31337' };
+const { ethereum } = createCodecs(parseConfig(local).chain);
 const env = {
-  BTC_NETWORK: 'regtest',
-  ETH_CHAIN_ID: '31337',
-  ETH_SWEEPER_CONTRACT: '0x5FbDB2315678afecb367f032d93F642f64180aa3',
+  ...local,
+  ETH_SWEEPER_CONTRACT: sweeperOf(ethereum.derive(ethereum.extendedKey(seed, 'gas'), 0)).address,
 };
 const config = parseConfig(env);
 const codecs = createCodecs(config.chain);
@@ -556,19 +558,134 @@ describe('tokens', () => {
     expect(await batchOf(again.id)).toBeDefined();
   });
 
-  it('go one by one where no sweeper is configured, or part of it is the merchant’s own', async () => {
+  it('go one by one where no sweeper is configured', async () => {
     const [one] = [await confirmed(['25'], tokens), await confirmed(['25'], tokens)];
     await sweeps({ ETH_SWEEPER_CONTRACT: '' }).queueSweep(one.id);
     expect(await requests()).toEqual([`sweep/${one.id}`]);
-    const external = {
+  });
+
+  it('go one by one once the signer has refused five times: the contract is not the one of its release', async () => {
+    const one = await confirmed(['25'], tokens);
+    await sweeps().queueSweep(one.id);
+    const { intentId } = await batchOf(one.id);
+    const { chain } = parseConfig({ ...env, ETH_SWEEPER_CONTRACT: `0x${'ab'.repeat(20)}` });
+    const outdated = estimating(db, signingActivities({ db, codecs: createCodecs(chain), seed }));
+    await expect(outdated.signOnce(intentId)).rejects.toThrow("is not this release's sweeper");
+    expect(await attemptsOf(intentId)).toEqual([]);
+    expect(await signer().signOnce(intentId)).toEqual({ state: 'stored' });
+    await mine(intentId);
+    expect((await payments().runPayment(one.id)).status).toBe('SETTLED');
+  });
+
+  describe('A5: to the merchant’s own address', () => {
+    const external = () => ({
       ...tokens,
       custody: 'external' as const,
       settlement: evm.derive(evm.extendedKey(Buffer.alloc(64, 9), 'deposit'), 0),
+    });
+    const own = async (coins: readonly string[]): Promise<Paid> => {
+      const paid = await confirmed(coins, external());
+      await unguarded(db, (tx) => tx.query('UPDATE payment SET network_fee_amount = 3 WHERE id = $1', [paid.id]));
+      return paid;
     };
-    const [own] = [await confirmed(['250'], external), await confirmed(['250'], external)];
-    await db.query(`UPDATE payment SET network_fee_amount = 3 WHERE id = $1`, [own.id]);
-    await sweeps().queueSweep(own.id);
-    expect(await requests()).toContain(`sweep/${own.id}`);
+    const postingsOf = (key: string): Promise<Array<Record<string, string>>> =>
+      db.query(
+        `SELECT p.debit, p.credit, p.asset, trim_scale(p.amount)::text AS amount FROM posting p
+           JOIN journal j ON j.id = p.journal_id WHERE j.key = $1 ORDER BY p.id`,
+        [key],
+      );
+    const feeAddress = (): string => evm.derive(evm.extendedKey(seed, 'treasury'), 0);
+
+    it('go together too, without gas of their own: the net there, and the rest to us', async () => {
+      const [one, two] = [await own(['250']), await own(['100', '20'])];
+      await sweeps().queueSweep(one.id);
+      const batch = await batchOf(one.id);
+      expect(await requests()).toContain(`sweep-batch/${batch.id}`);
+      expect(
+        await db.query(`SELECT FROM intent WHERE kind = 'gas' AND payment_id = ANY($1)`, [[one.id, two.id]]),
+      ).toEqual([]);
+      expect(await signer().signOnce(batch.intentId)).toEqual({ state: 'stored' });
+      // 0.4 % of 250 and of 120, and 3 of provision each.
+      const [attempt] = await attemptsOf(batch.intentId);
+      expect(attempt).toMatchObject({
+        moved: 370_000_000,
+        outputs: [
+          { address: external().settlement, units: `${250_000_000 - 4_000_000 + 120_000_000 - 3_480_000}` },
+          { address: feeAddress(), units: '7480000' },
+        ],
+      });
+      await mine(batch.intentId);
+      for (const { id } of [one, two]) expect((await payments().runPayment(id)).status).toBe('SETTLED');
+      expect([await settledNet(one.id), await settledNet(two.id)].map(Number)).toEqual([246, 116.52]);
+      const [share] = await db.query('SELECT fee_units FROM sweep_share WHERE payment_id = $1', [one.id]);
+      expect(await postingsOf(`sweep/${batch.intentId}/${one.id}`)).toEqual([
+        { debit: available(shop.id), credit: 'A:deposit', asset: 'USDT_ERC20', amount: '246' },
+        { debit: 'A:treasury', credit: 'A:deposit', asset: 'USDT_ERC20', amount: '4' },
+        { debit: 'E:network', credit: 'A:gas', asset: 'ETH', amount: fromUnits(BigInt(share.fee_units), 18) },
+      ]);
+    });
+
+    it('are bumped without those that a reorganisation has taken: the net of the others, and no more', async () => {
+      const [one, lost] = [await own(['250']), await own(['100'])];
+      await sweeps().queueSweep(one.id);
+      const { intentId } = await batchOf(one.id);
+      await signer().signOnce(intentId);
+      await loseCoins(lost);
+      expect(await signer().signBump(intentId, 1)).toEqual({ state: 'stored' });
+      const [, second] = await attemptsOf(intentId);
+      expect(second.outputs).toEqual([
+        { address: external().settlement, units: '246000000' },
+        { address: feeAddress(), units: '4000000' },
+      ]);
+      await mine(intentId, 2);
+      expect((await payments().runPayment(one.id)).status).toBe('SETTLED');
+      await regain(lost);
+      await sweeps().queueSweep(lost.id);
+      const again = await batchOf(lost.id);
+      expect(again.intentId).not.toBe(intentId);
+      await signer().signOnce(again.intentId);
+      await mine(again.intentId);
+      expect((await payments().runPayment(lost.id)).status).toBe('SETTLED');
+    });
+
+    it('never together with payments that settle with us', async () => {
+      const [one, other] = [await own(['250']), await confirmed(['25'], tokens)];
+      await sweeps().queueSweep(one.id);
+      expect(await statusOf(other.id)).toBe('CONFIRMED');
+      await sweeps().queueSweep(other.id);
+      expect((await batchOf(one.id)).intentId).not.toBe((await batchOf(other.id)).intentId);
+    });
+
+    it('are not signed where the row says another part than the payments', async () => {
+      const one = await own(['250']);
+      await sweeps().queueSweep(one.id);
+      const { intentId } = await batchOf(one.id);
+      await db.query(
+        `UPDATE intent SET outputs = jsonb_set(outputs, '{1,address}', to_jsonb($2::text)) WHERE id = $1`,
+        [intentId, evm.derive(evm.extendedKey(Buffer.alloc(64, 3), 'deposit'), 0)],
+      );
+      await expect(signer().signOnce(intentId)).rejects.toMatchObject({ code: 'INTENT_MISMATCH' });
+      await db.query(
+        `UPDATE intent SET outputs = jsonb_set(outputs, '{1,address}', to_jsonb($2::text)) WHERE id = $1`,
+        [intentId, feeAddress()],
+      );
+      expect(await signer().signOnce(intentId)).toEqual({ state: 'stored' });
+      await mine(intentId);
+      expect((await payments().runPayment(one.id)).status).toBe('SETTLED');
+    });
+
+    it('wait where our part would not pay for the gas, and go by themselves when it was reverted', async () => {
+      const one = await own(['250']);
+      await priceIs(400_000_000_000, 'ethereum');
+      expect(await sweeps().queueSweep(one.id)).toMatchObject({ queued: false });
+      await priceIs(2_000_000_000, 'ethereum');
+      await sweeps().queueSweep(one.id);
+      const { intentId } = await batchOf(one.id);
+      await signer().signOnce(intentId);
+      await mine(intentId, 1, { isReverted: true });
+      expect((await payments().runPayment(one.id)).status).toBe('SWEEP_QUEUED');
+      expect(await sweeps().nextIntent(one.id)).toMatchObject({ kind: 'gas' });
+    });
   });
 
   it('are bumped with the same delegations, without those that a reorganisation has taken', async () => {

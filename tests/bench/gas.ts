@@ -1,4 +1,6 @@
-import { formatEther } from 'viem';
+import { randomBytes } from 'node:crypto';
+import { formatEther, getAddress } from 'viem';
+import { newId } from '../../domain/ids';
 import { call } from '../../sandbox/parts/json-rpc';
 import type { Shop, World } from '../world';
 import { report } from './measure';
@@ -7,7 +9,25 @@ import { report } from './measure';
 
 const payments = 10;
 
+type Custody = 'platform' | 'external';
 type Paid = Readonly<{ address: string; fee: string }>;
+
+/** A shop whose tokens settle at an address of its own. */
+async function shopWithOwnAddress(world: World): Promise<Shop> {
+  const shop = await world.shop();
+  const own = evmAddress();
+  await world.db.query(
+    `UPDATE merchant_wallet SET is_active = false WHERE merchant_id = $1 AND currency = 'USDT_ERC20'`,
+    [shop.id],
+  );
+  await world.db.query(
+    `INSERT INTO merchant_wallet (id, merchant_id, currency, settlement_address, custody)
+       VALUES ($1, $2, 'USDT_ERC20', $3, 'external')`,
+    [newId(), shop.id, own],
+  );
+  return shop;
+}
+const evmAddress = (): string => getAddress(`0x${randomBytes(20).toString('hex')}`);
 
 /** Token payments that settle one after the other, and what moving each has cost, in wei. */
 async function settled(world: World, shop: Shop): Promise<Paid[]> {
@@ -26,7 +46,12 @@ async function settled(world: World, shop: Shop): Promise<Paid[]> {
   return paid;
 }
 
-export async function strandedCoins(world: World, shop: Shop): Promise<void> {
+export async function strandedCoins(world: World): Promise<void> {
+  await strandedBy(world, await world.shop(), 'platform');
+  await strandedBy(world, await shopWithOwnAddress(world), 'external');
+}
+
+async function strandedBy(world: World, shop: Shop, custody: Custody): Promise<void> {
   const paid = await settled(world, shop);
   let [left, fees] = [0n, 0n];
   for (const { address, fee } of paid) {
@@ -36,7 +61,7 @@ export async function strandedCoins(world: World, shop: Shop): Promise<void> {
   const share = Number((left * 10_000n) / fees) / 100;
   const each = (sum: bigint): string => formatEther(sum / BigInt(payments));
   report({
-    name: 'native coin left per token payment ÷ its fee',
+    name: `native coin left per token payment ÷ its fee, custody ${custody}`,
     value: share,
     unit: '%',
     limit: '≤ 5',

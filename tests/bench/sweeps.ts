@@ -18,9 +18,9 @@ const gwei = 10n ** 9n;
 const units = 25_130_000n;
 type Receipt = { status: string; gasUsed: string };
 
-/** Gas that a settled token deposit takes: in batches as the signer makes them, and by a top-up and a transfer each,
- *  `deposits` of each on a chain of their own. */
-export async function gasPerDeposit(deposits: number): Promise<{ batched: number; alone: number }> {
+/** Gas that a settled token deposit takes: in batches as the signer makes them, to one address and to two, and by a
+ *  top-up and a transfer each, `deposits` of each on a chain of their own. */
+export async function gasPerDeposit(deposits: number): Promise<{ batched: number; shared: number; alone: number }> {
   const dataDir = mkdtempSync(join(tmpdir(), 'crypto-payments-bench-'));
   const anvil = await startAnvil({ dataDir, port: await freePort() });
   try {
@@ -79,26 +79,32 @@ export async function gasPerDeposit(deposits: number): Promise<{ batched: number
     const treasury = at('treasury', 1);
     const wallet = { from: at('gas', 0), key: { role: 'gas', index: 0 } as const };
     let nonce = 0;
-    await give(0);
-    let batched = 0n;
-    for (let first = 0; first < deposits; first += batchLimit) {
-      const indexes = Array.from({ length: Math.min(batchLimit, deposits - first) }, (_, n) => first + n);
-      const accounts = indexes.map((index) => ({
-        address: at('deposit', index),
-        key: { role: 'deposit' as const, index },
-        nonce: 0,
-        units,
-      }));
-      const gasLimit = gas.batchLimit.base + gas.batchLimit.each * BigInt(accounts.length);
-      const batch = { currency: 'USDT_ERC20', to: treasury, accounts };
-      await send({ ...wallet, nonce: nonce++, to: treasury, value: 0n, gasLimit, batch });
-      batched += await mined();
-    }
+    const inBatches = async (from: number, to: Readonly<{ to: string; restTo?: string }>): Promise<bigint> => {
+      await give(from);
+      let used = 0n;
+      for (let first = from; first < from + deposits; first += batchLimit) {
+        const indexes = Array.from({ length: Math.min(batchLimit, from + deposits - first) }, (_, n) => first + n);
+        const accounts = indexes.map((index) => ({
+          address: at('deposit', index),
+          key: { role: 'deposit' as const, index },
+          nonce: 0,
+          units,
+          restUnits: to.restTo ? units / 100n : 0n,
+        }));
+        const gasLimit = gas.batchLimit.base + 2n * gas.batchLimit.each * BigInt(accounts.length);
+        const batch = { currency: 'USDT_ERC20', ...to, accounts };
+        await send({ ...wallet, nonce: nonce++, to: treasury, value: 0n, gasLimit, batch });
+        used += await mined();
+      }
+      return used;
+    };
+    const batched = await inBatches(0, { to: treasury });
+    const shared = await inBatches(deposits, { to: at('treasury', 2), restTo: treasury });
 
-    await give(deposits);
+    await give(2 * deposits);
     let alone = 0n;
-    for (let first = deposits; first < 2 * deposits; first += 50) {
-      const indexes = Array.from({ length: Math.min(50, 2 * deposits - first) }, (_, n) => first + n);
+    for (let first = 2 * deposits; first < 3 * deposits; first += 50) {
+      const indexes = Array.from({ length: Math.min(50, 3 * deposits - first) }, (_, n) => first + n);
       const value = 40n * gwei * gas.token;
       for (const index of indexes)
         await send({ ...wallet, nonce: nonce++, to: at('deposit', index), value, gasLimit: gas.native });
@@ -115,7 +121,8 @@ export async function gasPerDeposit(deposits: number): Promise<{ batched: number
         });
       alone += await mined();
     }
-    return { batched: Number(batched) / deposits, alone: Number(alone) / deposits };
+    const each = (used: bigint): number => Number(used) / deposits;
+    return { batched: each(batched), shared: each(shared), alone: each(alone) };
   } finally {
     await anvil.stop();
     rmSync(dataDir, { recursive: true, force: true });

@@ -1,5 +1,6 @@
 import { checkEvmNode } from '../../chains/evm/node-check';
 import { RpcError, type Rpc } from '../../chains/json-rpc';
+import { sweeperOf } from '../../chains/evm/sweeper';
 import { checkUtxoNode } from '../../chains/utxo/node-check';
 import { networks, type EvmNetwork, type UtxoNetwork } from '../../domain/chains/assets';
 
@@ -70,4 +71,36 @@ it('warns where blocks are not traced, and where tokens are swept one by one', a
     ['good', 'It knows which blocks are final'],
     ['warning', 'No sweeper contract is set'],
   ]);
+});
+
+describe('A5: the sweeper contract', () => {
+  const gasWallet = `0x${'11'.repeat(20)}`;
+  const operatorIs = (answer: unknown) => ({
+    eth_chainId: '0x1',
+    eth_getBlockByNumber: { number: '0x10', hash: '0xab' },
+    debug_traceBlockByHash: [],
+    eth_getCode: '0x60',
+    eth_call: answer,
+  });
+  const found = async (sweeper: string, answer: unknown) =>
+    (await checkEvmNode(ethereum, { chainId: 1, sweeper, assets: new Map() }, node(operatorIs(answer)))).at(-1);
+  const padded = (address: string): string => `0x${'0'.repeat(24)}${address.slice(2)}`;
+
+  it('is the one of this release where its address follows from its code and its wallet', async () => {
+    expect(await found(sweeperOf(gasWallet).address, padded(gasWallet))).toMatchObject({ state: 'good' });
+    expect(await found(sweeperOf(gasWallet).address.toLowerCase(), padded(gasWallet))).toMatchObject({ state: 'good' });
+  });
+
+  it.each([
+    ['it is at another address', `0x${'22'.repeat(20)}`, padded(gasWallet)],
+    ['it obeys another wallet', sweeperOf(gasWallet).address, padded(`0x${'33'.repeat(20)}`)],
+    ['it knows no wallet', sweeperOf(gasWallet).address, '0x'],
+    ['it refuses the question', sweeperOf(gasWallet).address, new Error('execution reverted')],
+  ])('is told where %s', async (_what, sweeper, answer) => {
+    expect(await found(sweeper, answer)).toMatchObject({
+      state: 'fault',
+      what: expect.stringContaining('is not the sweeper of this release'),
+      fix: expect.stringContaining('deploy-sweeper'),
+    });
+  });
 });

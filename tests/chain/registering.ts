@@ -60,7 +60,7 @@ export const evmChain = {
       ceiling: { native: 90_000n, token: 300_000n },
       tokenSettlement: 150_000n,
       batchLimit: { base: 300_000n, each: 110_000n },
-      batchEstimate: { base: 80_000n, each: 50_000n },
+      batchEstimate: { base: 80_000n, each: 50_000n, rest: 20_000n },
       delegation: 45_000n,
     },
   } satisfies Network,

@@ -9,6 +9,7 @@ import { codecOf, type Registered } from '../../chains/codecs';
 import { evmCodec } from '../../chains/evm/codec';
 import type { ChainSettings } from '../../domain/chains/assets';
 import { call } from '../../sandbox/parts/json-rpc';
+import { sweeperOf } from '../../chains/evm/sweeper';
 import { deploySweeper } from '../../sandbox/tokens';
 import { chainContract, type Fixture } from './contract';
 import { evmFixture } from './evm-fixture';
@@ -118,6 +119,27 @@ describe('a second EVM chain', () => {
     const { raw } = codec.sign(seed, batch(codec));
     expect(raw.toLowerCase()).toContain(sweeper.slice(2).toLowerCase());
     expect(raw.toLowerCase()).not.toContain('e'.repeat(40));
+  });
+
+  it('A5: signs no delegation to a contract that is not its own code, or that obeys another wallet', async () => {
+    const without = codecWith();
+    const others = sweeperOf(without.derive(without.extendedKey(seed, 'gas'), 1)).address;
+    for (const sweeper of [others, `0x${'ab'.repeat(20)}`]) {
+      const codec = codecWith(sweeper);
+      expect(() => codec.sign(seed, batch(codec))).toThrow("is not this release's sweeper of");
+    }
+  });
+
+  it('gives no part of what an account holds to a destination that is not there, nor more than it holds', async () => {
+    const codec = codecWith(sweeperOf(codecWith().derive(codecWith().extendedKey(seed, 'gas'), 0)).address);
+    const plan = batch(codec);
+    const sharing = (restUnits: bigint, restTo?: string) => ({
+      ...plan,
+      batch: { ...plan.batch, ...(restTo ? { restTo } : {}), accounts: [{ ...plan.batch.accounts[0]!, restUnits }] },
+    });
+    expect(() => codec.sign(seed, sharing(1n))).toThrow('has no destination');
+    expect(() => codec.sign(seed, sharing(2n, plan.from))).toThrow('has no destination');
+    expect(codec.sign(seed, sharing(1n, plan.from)).raw).toMatch(/^0x04/);
   });
 
   it('signs for its own chain id: another chain refuses the same plan', async () => {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { encodeFunctionData, erc20Abi, parseAbi, zeroAddress, type Hex } from 'viem';
 import { mnemonicToAccount } from 'viem/accounts';
 import { createCodec } from '../../chains/codecs';
-import { sweeperAbi } from '../../chains/evm/codec';
+import { sweeperAbi } from '../../chains/evm/sweeper';
 import { delegateCode, sweeperCode } from '../../chains/evm/sweeper-code';
 import type { ChainCodec, KeyRole } from '../../domain/chains/chain';
 import { networks, type EvmNetwork } from '../../domain/chains/assets';
@@ -74,8 +74,8 @@ const give = (address: string, units: bigint, currency = 'USDT_ERC20'): Promise<
     to: tokens[currency]!,
     data: encodeFunctionData({ abi: erc20Abi, functionName: 'transfer', args: [address as Hex, units] }),
   });
-type Item = { index: number; units: bigint; nonce?: number };
-const sign = (items: readonly Item[], currency = 'USDT_ERC20', to = treasury()) =>
+type Item = { index: number; units: bigint; restUnits?: bigint; nonce?: number };
+const sign = (items: readonly Item[], currency = 'USDT_ERC20', to = treasury(), restTo?: string) =>
   codec.sign(seed, {
     kind: 'account',
     from: addressOf('gas', 0),
@@ -86,11 +86,13 @@ const sign = (items: readonly Item[], currency = 'USDT_ERC20', to = treasury()) 
     batch: {
       currency,
       to,
+      ...(restTo ? { restTo } : {}),
       accounts: items.map((item) => ({
         address: addressOf('deposit', item.index),
         key: { role: 'deposit' as const, index: item.index },
         nonce: item.nonce ?? 0,
         units: item.units,
+        ...(item.restUnits === undefined ? {} : { restUnits: item.restUnits }),
       })),
     },
     gasLimit: gas.batchLimit.base + gas.batchLimit.each * BigInt(items.length),
@@ -141,15 +143,20 @@ describe('an address that delegates', () => {
 
   it('obeys nobody but the sweeper, and the sweeper nobody but its operator', async () => {
     const move = encodeFunctionData({
-      abi: parseAbi(['function move(address token, uint256 amount)']),
-      args: [tokens.USDT_ERC20 as Hex, 60n],
+      abi: parseAbi(['function move(address token, uint256 amount, uint256 rest)']),
+      args: [tokens.USDT_ERC20 as Hex, 60n, 0n],
     });
     expect((await asSomebody({ to: account(), data: move })).status).toBe('0x0');
     const [stranger] = await call<Hex[]>(anvil.url, 'eth_accounts', []);
     const data = encodeFunctionData({
       abi: sweeperAbi,
       functionName: 'sweep',
-      args: [tokens.USDT_ERC20 as Hex, treasury() as Hex, [(BigInt(account()) << 96n) | 60n]],
+      args: [
+        tokens.USDT_ERC20 as Hex,
+        treasury() as Hex,
+        zeroAddress,
+        [{ account: account() as Hex, amount: 60n, rest: 0n }],
+      ],
     });
     expect((await asSomebody({ to: sweeper, data })).status).toBe('0x0');
     expect(await holding(account())).toBe(60n);
@@ -196,6 +203,69 @@ describe('an address that delegates', () => {
     await give(account(), 7n);
     // Used up already: the delegation of this transaction is void, and nothing is taken for moved that was not.
     expect((await sweep([{ index, units: 7n, nonce: 0 }])).status).toBe('0x0');
+  });
+});
+
+describe('A5: to two addresses', () => {
+  const merchants = () => addressOf('treasury', 7);
+
+  it('gives each its part, from every address in one transaction', async () => {
+    for (const index of [50, 51, 52]) await give(addressOf('deposit', index), 100n);
+    const before = [await holding(merchants()), await holding(treasury())];
+    const receipt = await sweep(
+      [
+        { index: 50, units: 100n, restUnits: 1n },
+        { index: 51, units: 100n, restUnits: 100n },
+        { index: 52, units: 100n, restUnits: 0n },
+      ],
+      'USDT_ERC20',
+      merchants(),
+      treasury(),
+    );
+    expect(receipt.status).toBe('0x1');
+    expect([await holding(merchants()), await holding(treasury())]).toEqual([before[0]! + 199n, before[1]! + 101n]);
+    for (const index of [50, 51, 52]) expect(await holding(addressOf('deposit', index))).toBe(0n);
+  });
+
+  it('never to a third: its delegate has both for ever', async () => {
+    await give(addressOf('deposit', 50), 10n);
+    const others = addressOf('treasury', 8);
+    const [own, theirs] = [await holding(merchants()), await holding(others)];
+    // With the nonce that is used up, the address keeps the delegate that it has.
+    const receipt = await sweep([{ index: 50, units: 10n, restUnits: 4n, nonce: 0 }], 'USDT_ERC20', others, others);
+    expect(receipt.status).toBe('0x1');
+    expect([await holding(merchants()), await holding(others)]).toEqual([own + 6n, theirs]);
+  });
+
+  it('moves no part where the other cannot go', async () => {
+    await give(addressOf('deposit', 53), 10n);
+    const before = await holding(merchants());
+    const receipt = await sweep([{ index: 53, units: 12n, restUnits: 3n }], 'USDT_ERC20', merchants(), treasury());
+    expect(receipt.status).toBe('0x0');
+    expect([await holding(addressOf('deposit', 53)), await holding(merchants())]).toEqual([10n, before]);
+  });
+
+  it('costs at most seven tenths of a top-up and two transfers', async () => {
+    const indexes = Array.from({ length: 30 }, (_, at) => 300 + at);
+    for (const index of indexes) await give(addressOf('deposit', index), 25_130_000n);
+    const items = indexes.map((index) => ({ index, units: 25_130_000n, restUnits: 130_000n }));
+    const batch = await sweep(items, 'USDT_ERC20', merchants(), treasury());
+    await give(addressOf('deposit', 400), 25_130_000n);
+    const topUp = await asSomebody({ to: addressOf('deposit', 400), value: '0x16345785d8a0000' });
+    await call(anvil.url, 'anvil_impersonateAccount', [addressOf('deposit', 400)]);
+    const transfer = (to: string, units: bigint) => ({
+      from: addressOf('deposit', 400),
+      to: tokens.USDT_ERC20!,
+      data: encodeFunctionData({ abi: erc20Abi, functionName: 'transfer', args: [to as Hex, units] }),
+    });
+    const alone = [
+      topUp,
+      await asSomebody(transfer(merchants(), 25_000_000n)),
+      await asSomebody(transfer(treasury(), 130_000n)),
+    ];
+    expect([batch, ...alone].map(({ status }) => status)).toEqual(['0x1', '0x1', '0x1', '0x1']);
+    const each = parseInt(batch.gasUsed, 16) / indexes.length;
+    expect(each / alone.reduce((sum, { gasUsed }) => sum + parseInt(gasUsed, 16), 0)).toBeLessThanOrEqual(0.7);
   });
 });
 

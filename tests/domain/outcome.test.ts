@@ -25,6 +25,19 @@ const batch = signed({
   ],
 });
 
+const shared = signed({
+  from: 'gas',
+  outputs: [
+    { address: 'merchant', units: '5' },
+    { address: 'fees', units: '2' },
+  ],
+  accounts: [
+    { address: 'a', units: '3' },
+    { address: 'b', units: '4' },
+  ],
+});
+const given = (from: string, to: string, units: bigint): TokenMove => move({ from, to, units });
+
 describe('A11: a token transfer has succeeded when its contract says so', () => {
   it.each<[string, boolean, TokenMove[], SignedMoves, string]>([
     ['the event of the transfer', true, [move()], signed(), 'done'],
@@ -45,6 +58,34 @@ describe('A11: a token transfer has succeeded when its contract says so', () => 
     ],
     ['a batch without one of its accounts', true, [move({ from: 'a', units: 3n })], batch, 'differs'],
     ['a batch that moved nothing', true, [], batch, 'failed'],
+    [
+      'a batch to two, whoever gives which part',
+      true,
+      [given('a', 'merchant', 3n), given('b', 'merchant', 2n), given('b', 'fees', 2n)],
+      shared,
+      'done',
+    ],
+    [
+      'a batch to two, of which one gets more than its part',
+      true,
+      [given('a', 'merchant', 3n), given('b', 'merchant', 3n), given('b', 'fees', 1n)],
+      shared,
+      'differs',
+    ],
+    [
+      'a batch to two, and a third',
+      true,
+      [given('a', 'merchant', 3n), given('b', 'merchant', 2n), given('b', 'fees', 1n), given('b', 'thief', 1n)],
+      shared,
+      'differs',
+    ],
+    [
+      'a batch to two, of which one account gives what the other was to give',
+      true,
+      [given('a', 'merchant', 5n), given('b', 'fees', 2n)],
+      shared,
+      'differs',
+    ],
   ])('%s', (_what, success, moves, plan, outcome) => {
     expect(outcomeOf({ success, moves }, plan)).toBe(outcome);
   });

@@ -172,8 +172,7 @@ it('sends the net to the merchant’s own address where the wallet is external',
     expect((await world.balance(shop, currency)).balance).toBe(before.balance);
     const [sent] = await world.db.query(
       `SELECT sum(p.amount)::text AS amount FROM posting p JOIN journal j ON j.id = p.journal_id
-         JOIN intent i ON j.key = 'sweep/' || i.id
-        WHERE i.payment_id = $1 AND p.debit LIKE 'L:available:%'`,
+        WHERE j.source_id = $1 AND j.key LIKE 'sweep/%' AND p.debit LIKE 'L:available:%'`,
       [invoice.id],
     );
     expect(compare(sent.amount, String(settled.netAmount))).toBe(0);

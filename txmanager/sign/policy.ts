@@ -214,7 +214,9 @@ function derivedBySeed({ forged }: SignFacts): SignVerdict | null {
 function gasEstimated({ intent, batch, expiry }: SignFacts): SignVerdict | null {
   if (expiry !== null || networkKind(intent.network) !== 'account') return null;
   if (intent.gas_limit === null) return { state: 'dropped', reason: 'its gas is not estimated yet' };
-  const most = batch ? batchGasCeiling(intent.currency, batch.planned.deposit_ids.length) : gasCeiling(intent.currency);
+  const most = batch
+    ? batchGasCeiling(intent.currency, batch.planned.deposit_ids.length * batch.planned.outputs.length)
+    : gasCeiling(intent.currency);
   if (BigInt(intent.gas_limit) <= most) return null;
   return mismatch(`Intent ${intent.id}: ${intent.gas_limit} gas is above ${most}`);
 }
@@ -234,9 +236,8 @@ function batchAsItsShares(facts: SignFacts): SignVerdict | null {
   const ids = shares.flatMap((share) => share.deposit_ids);
   if (deposits !== ids.length || new Set(ids).size !== ids.length) return wrong('deposits');
   if (!ids.every((id) => planned.deposit_ids.includes(id))) return wrong('deposits');
-  if (networkKind(planned.network) === 'account')
-    if (roleOf(facts, planned.from_address) !== 'gas' || shares.some((share) => share.net_units !== null))
-      return wrong('sender');
+  if (networkKind(planned.network) === 'account' && roleOf(facts, planned.from_address) !== 'gas')
+    return wrong('sender');
   if (shares[0]!.net_units === null ? ours || settlement?.units !== null : ours?.units !== null)
     return wrong('outputs');
   return null;

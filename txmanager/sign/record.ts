@@ -15,6 +15,7 @@ export type BatchAccount = Readonly<{
   key: KeyPath;
   nonce: number;
   units: bigint;
+  restUnits: bigint;
   depositIds: string[];
 }>;
 

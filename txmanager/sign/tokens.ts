@@ -1,9 +1,11 @@
 import type { EntityManager } from 'typeorm';
 import { assetOf } from '../../domain/chains/assets';
 import type { TransactionPlan } from '../../domain/chains/chain';
+import { DomainError } from '../../domain/errors';
 import { fit, toUnits } from '../../domain/money';
-import { depositsById } from '../../db/payments/deposits';
-import { accountsOf, attemptsOf, type IntentRow } from '../../db/txmanager/intents';
+import type { PlannedOutput } from '../../domain/sweeps/sweep';
+import { depositsById, type DepositRow } from '../../db/payments/deposits';
+import { accountsOf, attemptsOf, sharesOf, type IntentRow } from '../../db/txmanager/intents';
 import { limitsOf, noteCap } from '../fee-caps';
 import { minimum } from './account';
 import { waitForCap, type Own } from './new-destinations';
@@ -45,17 +47,32 @@ export async function signTokens(
     heldUnits: null,
   });
   if (cost.state !== 'pay') return noteCap(tx, intent, earlier.at(-1), cost.reason);
-  const units = deposits.reduce((sum, one) => sum + toUnits(fit(one.amount, decimals, 'down'), decimals), 0n);
-  const to = intent.outputs[0]!.address;
-  const isNew = await waitForCap(signer, tx, intent, [{ address: to, units }], own);
+  const unitsOf = (some: readonly DepositRow[]): bigint =>
+    some.reduce((sum, one) => sum + toUnits(fit(one.amount, decimals, 'down'), decimals), 0n);
+  const [{ address: to }, rest] = intent.outputs as [PlannedOutput, PlannedOutput?];
+  const units = unitsOf(deposits);
+  const restUnits = rest ? units - (await netOf(tx, intent, deposits)) : 0n;
+  if (restUnits < 0n)
+    throw new DomainError('INTENT_MISMATCH', `Batch intent ${intent.id}: its deposits are less than its net`);
+  const outputs = [
+    { address: to, units: units - restUnits },
+    ...(rest ? [{ address: rest.address, units: restUnits }] : []),
+  ].filter((output) => output.units > 0n);
+  const isNew = await waitForCap(signer, tx, intent, outputs, own);
   if (isNew) return isNew;
+  // They all belong to payments of one merchant: who gives which part is the same to him and to us.
+  let restLeft = restUnits;
   for (const address of addresses) {
     const here = deposits.filter((deposit) => deposit.address === address);
+    const given = unitsOf(here);
+    const ours = minimum(restLeft, given);
+    restLeft -= ours;
     accounts.push({
       address,
       key: await keyOf(tx, intent.network, address),
       nonce: known?.find((one) => one.address === address)?.nonce ?? (await takeNonce(tx, intent.network, address)),
-      units: here.reduce((sum, one) => sum + toUnits(fit(one.amount, decimals, 'down'), decimals), 0n),
+      units: given,
+      restUnits: ours,
       depositIds: here.map((one) => one.id),
     });
   }
@@ -67,7 +84,7 @@ export async function signTokens(
     nonce,
     to,
     value: 0n,
-    batch: { currency: intent.currency, to, accounts },
+    batch: { currency: intent.currency, to, ...(rest ? { restTo: rest.address } : {}), accounts },
     gasLimit,
     maxFeePerGas,
     maxPriorityFeePerGas: minimum(maxFeePerGas, BigInt(fit(price.tipPrice, 0, 'up'))),
@@ -76,9 +93,17 @@ export async function signTokens(
     n,
     plan,
     price,
-    outputs: [{ address: to, units: units.toString() }],
+    outputs: outputs.map(({ address, units }) => ({ address, units: units.toString() })),
     maxFeeUnits: feeUnits,
     accounts,
   });
   return { state: 'stored' };
+}
+
+/** What the merchant's own address is to get of these deposits: the nets of the payments that all of theirs are in. */
+async function netOf(tx: EntityManager, intent: IntentRow, deposits: readonly DepositRow[]): Promise<bigint> {
+  const there = new Set(deposits.map(({ id }) => id));
+  return (await sharesOf(tx, intent.id))
+    .filter((share) => share.deposit_ids.every((id) => there.has(id)))
+    .reduce((sum, share) => sum + BigInt(share.net_units ?? '0'), 0n);
 }
