@@ -18,6 +18,7 @@ import { notifyPayment } from '../db/chains/notify';
 import { addWallet } from '../db/wallets/wallets';
 import { networkOf, networks } from '../domain/chains/assets';
 import { parseConfig } from '../domain/config';
+import { newId } from '../domain/ids';
 import { finalStatuses } from '../domain/payments/payment';
 import { chainsOf } from '../sandbox/chain-tools';
 import type { Chains } from '../sandbox/miner';
@@ -168,6 +169,19 @@ export class World {
     const shop = await openShop(this.db, this.stack, 'Test Shop', options);
     this.secrets.set(shop.id, shop.ipnSecret);
     return shop;
+  }
+
+  /** From now on the shop's money of a currency settles at an address of its own. */
+  async settleAt(shop: Shop, currency: string, address: string): Promise<void> {
+    await this.db.query('UPDATE merchant_wallet SET is_active = false WHERE merchant_id = $1 AND currency = $2', [
+      shop.id,
+      currency,
+    ]);
+    await this.db.query(
+      `INSERT INTO merchant_wallet (id, merchant_id, currency, settlement_address, custody)
+         VALUES ($1, $2, $3, $4, 'external')`,
+      [newId(), shop.id, currency, address],
+    );
   }
 
   /** What can only be read is asked for again where the service is busy. */

@@ -14,7 +14,7 @@ const evmGas: GasFigures = {
   ceiling: { native: 80_000n, token: 200_000n },
   tokenSettlement: 101_000n,
   batchLimit: { base: 250_000n, each: 90_000n },
-  batchEstimate: { base: 60_000n, each: 35_000n, rest: 15_000n },
+  batchEstimate: { base: 60_000n, each: 35_000n, rest: 10_000n },
   delegation: 40_000n,
 };
 
@@ -244,7 +244,7 @@ export const networks: Readonly<Record<NetworkId, Network>> = {
       ceiling: { native: 1_000_000n, token: 1_500_000n },
       tokenSettlement: 350_000n,
       batchLimit: { base: 1_500_000n, each: 300_000n },
-      batchEstimate: { base: 200_000n, each: 100_000n, rest: 45_000n },
+      batchEstimate: { base: 200_000n, each: 100_000n, rest: 30_000n },
       delegation: 80_000n,
     },
   },

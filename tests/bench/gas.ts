@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import { formatEther, getAddress } from 'viem';
-import { newId } from '../../domain/ids';
 import { call } from '../../sandbox/parts/json-rpc';
 import type { Shop, World } from '../world';
 import { report } from './measure';
@@ -15,19 +14,9 @@ type Paid = Readonly<{ address: string; fee: string }>;
 /** A shop whose tokens settle at an address of its own. */
 async function shopWithOwnAddress(world: World): Promise<Shop> {
   const shop = await world.shop();
-  const own = evmAddress();
-  await world.db.query(
-    `UPDATE merchant_wallet SET is_active = false WHERE merchant_id = $1 AND currency = 'USDT_ERC20'`,
-    [shop.id],
-  );
-  await world.db.query(
-    `INSERT INTO merchant_wallet (id, merchant_id, currency, settlement_address, custody)
-       VALUES ($1, $2, 'USDT_ERC20', $3, 'external')`,
-    [newId(), shop.id, own],
-  );
+  await world.settleAt(shop, 'USDT_ERC20', getAddress(`0x${randomBytes(20).toString('hex')}`));
   return shop;
 }
-const evmAddress = (): string => getAddress(`0x${randomBytes(20).toString('hex')}`);
 
 /** Token payments that settle one after the other, and what moving each has cost, in wei. */
 async function settled(world: World, shop: Shop): Promise<Paid[]> {

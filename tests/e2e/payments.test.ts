@@ -1,6 +1,5 @@
 import { createCodecs } from '../../chains/codecs';
 import { parseConfig } from '../../domain/config';
-import { newId } from '../../domain/ids';
 import { deploy } from '../../sandbox/tokens';
 import { add, compare, subtract } from '../../domain/money';
 import { World, type Invoice, type Shop } from '../world';
@@ -153,17 +152,9 @@ it('sends the net to the merchant’s own address where the wallet is external',
     ['USDC_ERC20', '0x00000000000000000000000000000000000Ab001'],
     ['BTC', 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080'],
   ] as const) {
-    await world.db.query(`UPDATE merchant_wallet SET is_active = false WHERE merchant_id = $1 AND currency = $2`, [
-      shop.id,
-      currency,
-    ]);
     const codec = createCodecs(parseConfig(world.stack.env).chain)[currency === 'BTC' ? 'bitcoin' : 'ethereum'];
     const own = codec.normalise(address.toLowerCase())!;
-    await world.db.query(
-      `INSERT INTO merchant_wallet (id, merchant_id, currency, settlement_address, custody)
-         VALUES ($1, $2, $3, $4, 'external')`,
-      [newId(), shop.id, currency, own],
-    );
+    await world.settleAt(shop, currency, own);
     const before = await world.balance(shop, currency);
     const invoice = await world.invoice(shop, { amount: 100, currency });
     await pay(invoice);

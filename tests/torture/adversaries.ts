@@ -10,8 +10,9 @@ import { byTwoOperators } from '../operators';
 import type { Done } from './kills';
 import { Random } from './random';
 import { scenario as contracts } from './scenarios/contracts';
+import { scenario as ownAddress } from './scenarios/own-address';
 import { scenario as replacing } from './scenarios/replacing';
-import type { Stage } from './stage';
+import type { Scenario, Stage } from './stage';
 
 /** People and nodes that mean ill, beside what is killed: nobody may gain by it, and nothing may be stuck at the
  *  end. */
@@ -27,16 +28,21 @@ export type Adversaries = Readonly<{
 export function adversariesOf(seed: number, minutes: number, count: number): Adversaries {
   const random = new Random(seed ^ 0x61_64_76);
   const span = minutes * 60_000;
-  const runs = Array.from({ length: 2 * Math.max(1, Math.round(count)) }, (_, n) => {
-    const [scenario, name] = n % 2 ? ([contracts, 'contracts'] as const) : ([replacing, 'replacing'] as const);
-    const startAfterMs = random.whole(0, Math.round(span * 0.6));
-    return { startAfterMs, ...scenario(random, `${seed}/${name}/${n}`) };
-  });
+  const each = Math.max(1, Math.round(count));
+  const draw = (of: Random, scenario: Scenario, name: string, n: number) => {
+    const startAfterMs = of.whole(0, Math.round(span * 0.6));
+    return { startAfterMs, ...scenario(of, `${seed}/${name}/${n}`) };
+  };
+  const runs = Array.from({ length: 2 * each }, (_, n) =>
+    n % 2 ? draw(random, contracts, 'contracts', n) : draw(random, replacing, 'replacing', n),
+  );
   const standing = Array.from({ length: Math.max(1, Math.round(minutes / 2)) }, (_, n) => ({
     atMs: Math.round((span * (n + 0.3)) / Math.max(1, Math.round(minutes / 2))),
     forMs: random.whole(4000, 12_000),
   }));
   const askMs = Array.from({ length: 4 }, () => random.whole(0, Math.round(span * 0.6)));
+  const own = new Random(seed ^ 0x6f_77_6e);
+  runs.push(...Array.from({ length: each }, (_, n) => draw(own, ownAddress, 'own-address', n)));
   return { runs, standing, suspended: { askMs, atMs: Math.round(span * 0.3) } };
 }
 
