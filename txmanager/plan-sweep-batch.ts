@@ -41,8 +41,8 @@ export async function lockGroup(tx: EntityManager, paymentId: string, terms: Swe
   );
 }
 
-/** Coins always; tokens where the sweeper is there, and each payment has an address of its own. Native coins of accounts
- *  go one by one. */
+/** Coins always; tokens where the sweeper is there, and each payment has an address of its own. Native coins of
+ *  accounts go one by one. */
 export function canBatch({ currency }: Pick<PaymentRow, 'currency'>, terms: SweepTerms): boolean {
   const { id, kind, destinationTags } = networkOf(currency!);
   if (kind === 'utxo') return true;

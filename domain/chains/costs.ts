@@ -112,8 +112,8 @@ export function gasCeiling(currency: Currency): bigint {
   return isToken(currency) ? ceiling.token : ceiling.native;
 }
 
-/** The gas that a batch of so many accounts is signed with, by the estimates of its transfers. Each account pays for its
- *  delegation and the call of it, and no transfer for a transaction of its own. */
+/** The gas that a batch of so many accounts is signed with, by the estimates of its transfers. Each account pays for
+ *  its delegation and the call of it, and no transfer for a transaction of its own. */
 export function batchGasLimit(currency: Currency, accounts: number, estimates: readonly bigint[]): bigint {
   const { batchLimit, native, delegation } = evmOf(currency).gas;
   const delegations = batchLimit.base + delegation * BigInt(accounts);
