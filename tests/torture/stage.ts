@@ -69,10 +69,15 @@ export class Stage {
     });
   }
 
-  async read<Row>(sql: string, values: readonly unknown[]): Promise<Row[]> {
+  read<Row>(sql: string, values: readonly unknown[]): Promise<Row[]> {
+    return this.again(async () => (await this.world.db.query(sql, [...values])) as Row[]);
+  }
+
+  /** What may be done more than once, until it is done. */
+  async again<T>(act: () => Promise<T>): Promise<T> {
     for (const end = Date.now() + patienceMs; ; await sleep(500))
       try {
-        return (await this.world.db.query(sql, [...values])) as Row[];
+        return await act();
       } catch (error) {
         if (Date.now() > end) throw error;
       }

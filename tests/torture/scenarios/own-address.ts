@@ -11,9 +11,9 @@ export const scenario: Scenario = (random, name) => {
     what: `${name}: ${amounts.join(', ')} USD in ${currency} to an own address`,
     async live(stage) {
       const { world } = stage;
-      const shop = await stage.surely(() => world.shop());
+      const shop = await stage.again(() => world.shop());
       const address = stage.address(currency, name);
-      await stage.surely(() => world.settleAt(shop, currency, address));
+      await stage.again(() => world.settleAt(shop, currency, address));
       const nets = await Promise.all(
         amounts.map(async (amount) => {
           const invoice = await world.invoice(shop, { amount, currency, expiresIn: 3600 });
