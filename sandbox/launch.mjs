@@ -10,73 +10,60 @@ import { lightningForTests } from './setup/lightning.mjs';
 import { newEnoughNode, nodesOfTheSdk } from './setup/node.mjs';
 import { packages } from './setup/packages.mjs';
 import { root } from './setup/places.mjs';
+import { carryOut, planOf } from './setup/plan.mjs';
 import { browser, btcd, goModules, litecoind, php, promtool, temporal, testServer } from './setup/programs.mjs';
 import { python, pythonsOfTheSdk } from './setup/python.mjs';
-import { say, SetupError } from './setup/say.mjs';
+import { endOnSignals, say, SetupError } from './setup/say.mjs';
 import { temporalOnPostgres } from './setup/temporal-on-postgres.mjs';
 import { temporalStore } from './setup/temporal-store.mjs';
 import { runTests } from './setup/test.mjs';
 
-const servers = async (node, installed) => ({
-  TEMPORAL_CLI_PATH: await temporal(node, installed),
-  BTCD_PATH: await btcd(),
-});
-/** The same for a command that takes `--temporal`. */
-const chosenServers = async (node, installed, _, store) =>
-  store === 'postgres' ? { ...(await temporalOnPostgres()), BTCD_PATH: await btcd() } : servers(node, installed);
-const nothing = async () => ({});
-
 const jestNode = '24.9.0'; // from here on Jest can require() packages that are ES modules only
 
-/** Per command: the least Node, and what it needs besides packages and the build, as variables that name the programs.
- *  `installed`: settles once the packages are there; the programs are brought meanwhile. `takesStore`: the command
- *  takes the option `--temporal`. */
+/** Per command: the least Node, where that is not `leastNode`. `takesStore`: it takes the option `--temporal`. What it
+ *  needs besides is in `planOf`. */
+const leastNode = '22.12.0';
 const commands = {
-  start: {
-    node: '22.12.0',
-    takesStore: true,
-    programs: async (node, installed, args, store) => ({
-      ...(await chosenServers(node, installed, args, store)),
-      ...(args.some((one) => one.includes('litecoin')) ? { LITECOIND_PATH: await litecoind() } : {}),
-    }),
-  },
-  pay: { node: '22.12.0', programs: nothing },
-  reset: { node: '22.12.0', programs: nothing },
-  cli: { node: '22.12.0', programs: nothing },
-  doctor: { node: '22.12.0', programs: nothing },
-  audit: { node: '22.12.0', programs: nothing },
-  reconcile: { node: '22.12.0', programs: nothing },
-  liabilities: { node: '22.12.0', programs: nothing },
-  operator: { node: '22.12.0', programs: nothing },
-  screening: { node: '22.12.0', programs: nothing },
-  guides: { node: '22.12.0', programs: nothing },
-  'docs-states': { node: '22.12.0', programs: nothing },
-  build: { node: '22.12.0', programs: nothing },
-  check: { node: jestNode, programs: nothing },
-  bench: { node: '22.12.0', programs: chosenServers, takesStore: true },
-  torture: { node: '22.12.0', programs: chosenServers, takesStore: true },
-  'restore-drill': { node: '22.12.0', programs: servers },
-  'upgrade-drill': { node: '22.12.0', programs: servers },
-  soak: { node: '22.12.0', programs: servers },
-  test: {
-    node: jestNode,
-    takesStore: true,
-    programs: async (node, installed, _, store) => ({
-      ...(await servers(node, installed)),
-      ...(store === 'postgres' ? await temporalOnPostgres() : {}),
-      TEST_SERVER_PATH: await testServer(node, installed),
-      CHROME_PATH: await browser(),
-      LITECOIND_PATH: await litecoind(),
-      LND_PATH: await lightningForTests(),
-      PYTHON_PATH: await python(),
-      PYTHONS: await pythonsOfTheSdk(),
-      PHP_PATH: await php(),
-      PROMTOOL_PATH: await promtool(),
-      GO_MODULES: await goModules(),
-      ...(await nodesOfTheSdk()),
-    }),
-  },
+  start: { takesStore: true },
+  pay: {},
+  reset: {},
+  cli: {},
+  doctor: {},
+  audit: {},
+  reconcile: {},
+  liabilities: {},
+  operator: {},
+  screening: {},
+  guides: {},
+  'docs-states': {},
+  build: {},
+  check: { node: jestNode },
+  bench: { takesStore: true },
+  torture: { takesStore: true },
+  'restore-drill': {},
+  'upgrade-drill': {},
+  soak: {},
+  test: { node: jestNode, takesStore: true },
 };
+
+/** What each step of a plan does. Returns variables that name what it brought. */
+const acts = (node) => ({
+  packages: () => packages(),
+  build: () => build(node),
+  temporal: async (done) => ({ TEMPORAL_CLI_PATH: await temporal(node, done('packages')) }),
+  'temporal-on-postgres': () => temporalOnPostgres(),
+  btcd: async () => ({ BTCD_PATH: await btcd() }),
+  litecoind: async () => ({ LITECOIND_PATH: await litecoind() }),
+  lightning: async () => ({ LND_PATH: await lightningForTests() }),
+  'test-server': async (done) => ({ TEST_SERVER_PATH: await testServer(node, done('packages')) }),
+  browser: async () => ({ CHROME_PATH: await browser() }),
+  python: async () => ({ PYTHON_PATH: await python() }),
+  pythons: async () => ({ PYTHONS: await pythonsOfTheSdk() }),
+  php: async () => ({ PHP_PATH: await php() }),
+  promtool: async () => ({ PROMTOOL_PATH: await promtool() }),
+  'go-modules': async () => ({ GO_MODULES: await goModules() }),
+  nodes: () => nodesOfTheSdk(),
+});
 
 async function main([name, ...given]) {
   const command = Object.hasOwn(commands, name ?? '') ? commands[name] : undefined;
@@ -85,11 +72,10 @@ async function main([name, ...given]) {
     ? temporalStore(given, process.env)
     : { store: 'sqlite', rest: given };
   process.chdir(root);
-  const node = await newEnoughNode(command.node);
-  const installed = packages();
-  // A test builds beside its checks; everything else at once.
-  const built = name === 'test' || name === 'check' ? installed : installed.then(() => build(node));
-  const [programs] = await Promise.all([command.programs(node, installed, args, store), built]);
+  const release = endOnSignals();
+  const node = await newEnoughNode(command.node ?? leastNode);
+  const programs = await carryOut(planOf(name, store, args), acts(node));
+  release();
   const env = { ...withPrograms(programs), SANDBOX_TEMPORAL: store };
   if (name === 'check') return runChecks(node, args);
   if (name === 'test') return runTests(node, args, env, () => build(node));

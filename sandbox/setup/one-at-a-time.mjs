@@ -7,6 +7,10 @@ import { say } from './say.mjs';
 const touchedEveryMs = 2000;
 const isLeftAfterMs = 20_000;
 
+/** Locks of ours. Whatever ends us but SIGKILL gives them back, so that the next run need not wait. */
+const held = new Set();
+process.on('exit', () => held.forEach((lock) => rmSync(lock, { recursive: true, force: true })));
+
 /** Does `make` unless `find` finds that it is done, while no other run on this machine does the same: two that begin at
  *  once build one server, and none reads what the other has half made. A run that was killed holds nobody up for long.
  *  Returns what `find` finds, or what `make` returns; what is falsy is nothing found. */
@@ -19,11 +23,13 @@ export async function oneAtATime(name, find, make, places = cache) {
     if (!isSaid) say(`Another run is at the same step (${name}); waiting for it …`);
     isSaid = true;
   }
+  held.add(lock);
   const touching = setInterval(() => utimesSync(lock, new Date(), new Date()), touchedEveryMs);
   try {
     return find() || (await make());
   } finally {
     clearInterval(touching);
+    held.delete(lock);
     rmSync(lock, { recursive: true, force: true });
   }
 }

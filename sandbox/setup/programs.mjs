@@ -21,7 +21,7 @@ export async function temporal(node, installed) {
 
 async function makeTemporal(node, installed) {
   const canBuild = goMinor() >= 25;
-  const download = () => sdkDownload(node, installed, 'createLocal', /^temporal-(?!test-server)/);
+  const download = () => sdkDownload('a Temporal server', node, installed, 'createLocal', /^temporal-(?!test-server)/);
   const downloaded = !canBuild || (await reachesDownloads()) ? await download() : undefined;
   if (downloaded) return downloaded;
   if (canBuild) return buildTemporal();
@@ -60,7 +60,8 @@ export async function testServer(node, installed) {
 }
 
 async function makeTestServer(node, installed, folder, wrapper) {
-  const downloaded = await sdkDownload(node, installed, 'createTimeSkipping', /^temporal-test-server/);
+  const label = 'the Temporal test server';
+  const downloaded = await sdkDownload(label, node, installed, 'createTimeSkipping', /^temporal-test-server/);
   if (downloaded) return downloaded;
   if (!onPath('java'))
     return without('The time-skipping tests', 'Java 11 or newer is missing (it runs the Temporal test server)');
@@ -75,6 +76,7 @@ async function makeTestServer(node, installed, folder, wrapper) {
     {
       log: logOf('test-server'),
       cwd: folder,
+      fetches: 'some 40 MB',
     },
   );
   writeFileSync(
@@ -188,15 +190,20 @@ async function goInstall(label, module, version, program, { flags, fetches }) {
   return join(folder, program);
 }
 
-/** Whether a download of Temporal is worth waiting for the packages. Knows nothing of proxies: a no means a build. */
-const reachesDownloads = () =>
-  fetch('https://temporal.download/', { method: 'HEAD', signal: AbortSignal.timeout(5000) }).then(
-    () => true,
-    () => false,
-  );
+/** Whether a download of Temporal is worth waiting for the packages: its host tells where the archive is, as the SDK
+ *  will ask it. A no means a build, which begins at once; what a filter answers in place of the host is a no. `host`:
+ *  for tests.
+ *  @public */
+export const reachesDownloads = (host = 'https://temporal.download') =>
+  fetch(`${host}/cli/default?arch=amd64&platform=linux`, { signal: AbortSignal.timeout(5000) })
+    .then((answer) => (answer.ok ? answer.json() : undefined))
+    .then(
+      (info) => typeof info?.archiveUrl === 'string',
+      () => false,
+    );
 
 /** Lets the SDK fetch the server it wants; undefined where it cannot reach its download host. */
-async function sdkDownload(node, installed, kind, name) {
+async function sdkDownload(label, node, installed, kind, name) {
   const folder = join(cache, 'download');
   mkdirSync(folder, { recursive: true });
   const find = () => {
@@ -212,7 +219,7 @@ async function sdkDownload(node, installed, kind, name) {
       .then((env) => env.teardown())
       .catch((error) => { console.error(error); process.exit(1); });`;
   try {
-    await step('Downloading a Temporal server', node, ['-e', script], { log: logOf(`sdk-${kind}`), cwd: root });
+    await step(`Downloading ${label}`, node, ['-e', script], { log: logOf(`sdk-${kind}`), cwd: root });
     return find();
   } catch (error) {
     if (!(error instanceof SetupError)) throw error;
