@@ -1,10 +1,11 @@
 import { paymentStatuses } from '../../domain/payments/payment';
 import { refundStatuses } from '../../domain/refunds/refund';
-import { readdirSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { root } from '../../sandbox/paths';
 import { de } from '../../web/dashboard/texts/de';
 import { en } from '../../web/dashboard/texts/en';
+import { unturnedTexts } from '../../web/dashboard/texts/unturned';
 
 type Node = string | ((...args: never[]) => string) | { readonly [name: string]: Node };
 
@@ -89,6 +90,45 @@ describe.each(sections)('%s', (_, english, german) => {
     const functions = [...english].filter(([path]) => / of [1-9]$/.test(path));
     const wrong = functions.filter(([path, text]) => placesIn(text).join() !== placesIn(german.get(path) ?? '').join());
     expect(wrong.map(([path, text]) => [path, text, german.get(path)])).toEqual([]);
+  });
+});
+
+/** Every sentence of a catalogue that names something, with names whose characters turn text around. */
+function sentencesAbout(node: Node, name: string): string[] {
+  if (typeof node === 'string') return [];
+  if (typeof node === 'function') return [String(node(...(Array.from({ length: 6 }, () => name) as never[])))];
+  return Object.values(node).flatMap((child) => sentencesAbout(child, name));
+}
+const turning = ['\u202a', '\u202b', '\u202c', '\u202d', '\u202e', '\u2066', '\u2067', '\u2068', '\u2069'];
+
+describe('a name with characters that turn text around', () => {
+  const name = `Ann${turning.join('x')}`;
+  const isTurned = (text: string): boolean => turning.some((one) => text.includes(one));
+
+  it.each(folders.map((folder) => folder.slice(dashboard.length + 1)))('does not turn sentences of %s', (section) => {
+    for (const language of ['en', 'de'] as const) {
+      const catalogue = catalogueOf(join(dashboard, section), language) as object;
+      const before = sentencesAbout(catalogue as Node, name).filter(isTurned);
+      const after = sentencesAbout(unturnedTexts(catalogue) as Node, name).filter(isTurned);
+      expect(before.length).toBeGreaterThan(0); // otherwise nothing is tested here
+      expect(after).toEqual([]);
+    }
+  });
+
+  it('leaves every other word as it is, and every catalogue one object', () => {
+    expect(JSON.stringify(unturnedTexts(de))).toBe(JSON.stringify(de));
+    expect(sentencesAbout(unturnedTexts(de), 'Ann')).toEqual(sentencesAbout(de, 'Ann'));
+    expect(unturnedTexts(en)).toBe(unturnedTexts(en));
+    expect(unturnedTexts(en).product).toBe(en.product);
+  });
+
+  it('is on no page but by way of these sentences: pages take texts from the hooks alone', () => {
+    const pages = readdirSync(dashboard, { recursive: true, withFileTypes: true })
+      .filter(({ name: file, parentPath }) => file.endsWith('.tsx') && !parentPath.endsWith('texts'))
+      .map(({ name: file, parentPath }) => join(parentPath, file));
+    const own = pages.filter((page) => /import \{[^}]*\b(en|de)\b[^}]*\} from/.test(readFileSync(page, 'utf8')));
+    // It gives both catalogues to the hook.
+    expect(own.map((page) => page.slice(dashboard.length + 1))).toEqual(['money/section.tsx']);
   });
 });
 

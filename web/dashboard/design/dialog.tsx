@@ -1,8 +1,10 @@
 import { useId, useLayoutEffect, useRef, type ReactNode } from 'react';
+import { unturned } from '../../../domain/text';
 import css from './design.module.css';
 
 /** The browser's own dialog: it keeps the focus, closes on Escape and locks what is behind it without a style of its
- *  own. It is closed while it is on the page yet: only then the focus goes back to where it was. */
+ *  own. It is closed while it is on the page yet: only then the focus goes back to where it was. A name in its title
+ *  does not turn around the words beside it. */
 export function Dialog({
   title,
   onClose,
@@ -26,7 +28,7 @@ export function Dialog({
       }}
     >
       <div className={css.stack}>
-        <h2 id={id}>{title}</h2>
+        <h2 id={id}>{unturned(title)}</h2>
         {children}
       </div>
     </dialog>

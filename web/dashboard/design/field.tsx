@@ -65,7 +65,8 @@ export function TextArea(
   );
 }
 
-/** A choice of one among several. A name among them may not turn around what stands beside it, say the address that gets money. */
+/** A choice of one among several. A name among them may not turn around what stands beside it, say the address that gets
+ *  money. */
 export function Choice<Value extends string>(
   props: Readonly<{
     label: string;

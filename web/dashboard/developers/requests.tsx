@@ -3,6 +3,7 @@ import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { mayCall } from '../../../domain/access/access';
 import { access } from '../../../domain/access/access-table';
+import { unturned } from '../../../domain/text';
 import { byCursor, meQuery } from '../api/queries';
 import { Badge } from '../design/badge';
 import { Button } from '../design/button';
@@ -37,7 +38,7 @@ type KeyNames = ReadonlyMap<string, string>;
 function useKeyNames(): KeyNames {
   const { data: me } = useSuspenseQuery(meQuery);
   const keys = useQuery({ ...keyNamesQuery, enabled: me !== null && mayCall(me, access.listApiKeys.may) });
-  return new Map((keys.data?.items ?? []).map(({ id, name, last4 }) => [id, `${name} (…${last4})`]));
+  return new Map((keys.data?.items ?? []).map(({ id, name, last4 }) => [id, `${unturned(name)} (…${last4})`]));
 }
 
 function RequestFilters({ filter, names }: Readonly<{ filter: RequestFilter; names: KeyNames }>) {

@@ -2,6 +2,7 @@ import { keepPreviousData, useQuery, useSuspenseQuery } from '@tanstack/react-qu
 import { useState } from 'react';
 import { mayCall, type Role } from '../../../domain/access/access';
 import { access } from '../../../domain/access/access-table';
+import { unturned } from '../../../domain/text';
 import { meQuery, type Me } from '../api/queries';
 import { Button } from '../design/button';
 import css from '../design/design.module.css';
@@ -98,7 +99,7 @@ function Rows({ members, me, denied, onAsk }: RowsProps) {
       {members.map((member) => (
         <tr key={member.id}>
           <td>
-            <strong>{member.displayName}</strong> {member.id === me.id && `(${t.members.you})`}
+            <strong>{unturned(member.displayName)}</strong> {member.id === me.id && `(${t.members.you})`}
             <div className={css.soft}>{member.email}</div>
           </td>
           <td>

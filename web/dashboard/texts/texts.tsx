@@ -1,6 +1,8 @@
 import { createContext, useCallback, useContext, useEffect, useMemo, useState, type ReactNode } from 'react';
 import { languages, type Language } from '../../../domain/access/preferences';
+import { unturned } from '../../../domain/text';
 import { en, type Texts } from './en';
+import { unturnedTexts } from './unturned';
 
 /** Language, time zone and theme: choices of this browser. The first two are kept with the account too, which wins. */
 
@@ -45,7 +47,7 @@ function stored(): Preferences {
 /** Turns what the API says in English of a record or a row into the language of its reader. */
 type Sentence = (message: string) => string;
 type Loaded = Readonly<{ texts: Texts; sentence: Sentence }>;
-const english: Loaded = { texts: en, sentence: (message) => message };
+const english: Loaded = { texts: unturnedTexts(en), sentence: unturned };
 
 type Held = Preferences & Loaded & Readonly<{ change: (change: Partial<Preferences>) => void }>;
 const Context = createContext<Held | null>(null);
@@ -59,7 +61,11 @@ export function PreferencesProvider({ children }: Readonly<{ children: ReactNode
     let isCurrent = true;
     document.documentElement.lang = language;
     if (language === 'en') setLoaded(english);
-    else void import('./de').then(({ de, sentence }) => isCurrent && setLoaded({ texts: de, sentence }));
+    else
+      void import('./de').then(
+        ({ de, sentence }) =>
+          isCurrent && setLoaded({ texts: unturnedTexts(de), sentence: (message) => sentence(unturned(message)) }),
+      );
     return () => {
       isCurrent = false;
     };
@@ -111,4 +117,5 @@ export const useTexts = (): Texts => usePreferences().texts;
 export const useSentence = (): Sentence => usePreferences().sentence;
 
 /** The words of one section, kept beside its pages and fetched with them. */
-export const useTextsOf = <T,>(catalogues: Readonly<Record<Language, T>>): T => catalogues[usePreferences().language];
+export const useTextsOf = <T extends object>(catalogues: Readonly<Record<Language, T>>): T =>
+  unturnedTexts(catalogues[usePreferences().language]);
