@@ -5,6 +5,7 @@ import { outboundLimitsMail } from '../../domain/mail/mail';
 import { areSame, noLimits, type OutboundLimits } from '../../domain/limits/limits';
 import { amountPattern } from '../../domain/money';
 import { recordAct } from '../../db/access/audit-log';
+import { stoppedSince } from '../../db/access/merchant-stop';
 import { limitsOf, newestLimits, setLimits, usedOf } from '../../db/limits/outbound';
 import { findMerchant } from '../../db/access/merchants';
 import type { Queryable } from '../../db/pricing/pricing';
@@ -45,11 +46,21 @@ const shownSchema = named('OutboundLimits', {
     },
     { description: 'What counts against the limits now.' },
   ),
+  outgoingHeldSince: Type.Union([time, Type.Null()], {
+    description:
+      'Since when nothing of the merchant is signed, whatever the limits allow: the platform holds its outgoing money. ' +
+      'null: its money may leave, or these are the limits of all merchants together.',
+  }),
 });
 
 async function show(db: Queryable, scope: string, merchantId: string | null) {
   const newest = await newestLimits(db, scope);
-  const now = { effective: await limitsOf(db, scope), used: await usedOf(db, merchantId) };
+  const heldAt = merchantId === null ? null : await stoppedSince(db, merchantId);
+  const now = {
+    effective: await limitsOf(db, scope),
+    used: await usedOf(db, merchantId),
+    outgoingHeldSince: heldAt?.toISOString() ?? null,
+  };
   if (!newest) return { limits: noLimits, activeAt: null, ...now };
   const { activeAt, createdAt, ...set } = newest;
   // Where nothing became looser all of it counts since it was set.

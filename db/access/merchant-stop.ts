@@ -13,7 +13,15 @@ export async function stoppedBecause(db: Queryable, merchantId: string): Promise
   return row?.held_because ?? null;
 }
 
-/** The same for the signer: those of these merchants whose money is stopped, and why. A stop that is set meanwhile
+/** Since when the outgoing money of a merchant is stopped; null where it is not. */
+export async function stoppedSince(db: Queryable, merchantId: string): Promise<Date | null> {
+  const [row] = await db.query<Array<{ held_at: Date | null }>>('SELECT held_at FROM merchant WHERE id = $1', [
+    merchantId,
+  ]);
+  return row?.held_at ?? null;
+}
+
+/** Why it is stopped, for the signer: those of these merchants whose money is stopped, and why. A stop that is set meanwhile
  *  waits until the signature is committed, so that nothing is signed after it. */
 export async function stopsOf(tx: EntityManager, merchantIds: readonly string[]): Promise<ReadonlyMap<string, string>> {
   if (!merchantIds.length) return new Map();

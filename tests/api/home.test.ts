@@ -5,6 +5,7 @@ import { manyPayments } from '../many-payments';
 import { buffersRead } from '../db/plans';
 import { unguarded } from '../unguarded';
 import { startHarness, type Harness, type Shop } from './harness';
+import { Person } from './person';
 
 /** What the first page of the dashboard asks. */
 
@@ -279,5 +280,22 @@ describe('Home: money that is held', () => {
     await unguarded(h.db, (tx) => tx.query(`UPDATE intent SET status = 'stored' WHERE merchant_id = $1`, [shop.id]));
     for (const path of ['withdrawals', 'mass-payouts', 'refunds'])
       expect((await get(shop, `/api/v1/${path}?held=true`)).body.data.total).toBe(0);
+  });
+});
+
+describe('Home: all outgoing money of an account', () => {
+  it('says since when it is held, to its own merchant and not why', async () => {
+    const [ann, ben] = [await Person.admin(h), await Person.admin(h)];
+    const limits = (who: Person) => who.get('/api/v1/settings/egress-limits');
+    expect((await limits(ann)).body.data.outgoingHeldSince).toBeNull();
+    const [row] = await h.db.query<Array<{ held_at: Date }>>(
+      `WITH held AS (UPDATE merchant SET held_because = 'a secret', held_at = now() WHERE id = $1 RETURNING held_at)
+       SELECT held_at FROM held`,
+      [(await ann.get('/api/v1/auth/me')).body.merchantId],
+    );
+    const told = await limits(ann);
+    expect([told.status, told.body.data.outgoingHeldSince]).toEqual([200, row!.held_at.toISOString()]);
+    expect(JSON.stringify(told.body)).not.toContain('secret');
+    expect((await limits(ben)).body.data.outgoingHeldSince).toBeNull();
   });
 });

@@ -57,6 +57,22 @@ export const heldMoney = (opened: () => Dashboard): void =>
       await ann.row('0xfree').waitFor();
     }, 120_000);
 
+    it('tells at home that all outgoing money is held, and on the limits since when', async () => {
+      const ann = await anAdmin(dashboard, 'ann');
+      const { merchantId } = await ann.asks('GET', '/api/v1/auth/me');
+      const hold = `UPDATE merchant SET held_because = $2, held_at = now() WHERE id = $1`;
+      await dashboard.world.db.query(hold, [merchantId, 'of a test']);
+      await ann.goTo('/');
+      const told = 'Outgoing money of this account is held: nothing is sent until support lifts it';
+      await ann.sees(told);
+      await ann.follow(told);
+      await ann.title('Limits');
+      await ann.sees('Whatever the limits allow, nothing is sent');
+      await inspect(ann, 'limits-held');
+      const lift = 'UPDATE merchant SET held_because = NULL, held_at = NULL WHERE id = $1';
+      await unguarded(dashboard.world.db, (tx) => tx.query(lift, [merchantId]));
+    }, 120_000);
+
     it('says on a refund why it is held', async () => {
       const cleo = await anAdmin(dashboard, 'cleo');
       const { merchantId } = await cleo.asks('GET', '/api/v1/auth/me');

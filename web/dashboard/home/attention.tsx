@@ -174,6 +174,7 @@ function useWebhooks(me: Me): Part {
 /** From this share of a limit on it is worth a word. */
 const isLow = (used: string, limit: string): boolean => compare(used, times(limit, '0.8', 18, 'down')) >= 0;
 
+/** A hold of all outgoing money, and limits that are nearly used. */
 function useLimits(me: Me): Part {
   const words = useHomeTexts();
   const numbers = useNumbers();
@@ -185,7 +186,8 @@ function useLimits(me: Me): Part {
   });
   const texts: string[] = [];
   if (data) {
-    const { effective, used } = data;
+    const { effective, used, outgoingHeldSince } = data;
+    if (outgoingHeldSince !== null) texts.push(words.outgoingHeld);
     const { dailyUsd, hourlyCount } = effective;
     if (dailyUsd !== null && isLow(used.dailyUsd, dailyUsd))
       texts.push(words.limitLow(numbers.fiat(used.dailyUsd, 'USD'), numbers.fiat(dailyUsd, 'USD')));

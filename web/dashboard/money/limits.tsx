@@ -42,6 +42,11 @@ function Shown({ me }: Readonly<{ me: Me }>) {
       {limits.isError && <ErrorNotice error={limits.error} onRetry={() => void limits.refetch()} />}
       {limits.data && (
         <>
+          {limits.data.outgoingHeldSince !== null && (
+            <Notice tone="warn">
+              {words.held} <Moment at={limits.data.outgoingHeldSince} />
+            </Notice>
+          )}
           <section className={css.card} aria-labelledby="effective">
             <h2 id="effective">{words.now}</h2>
             <Values limits={limits.data.effective} used={limits.data.used} />

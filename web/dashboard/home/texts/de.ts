@@ -31,6 +31,7 @@ export const de: typeof en = {
     count === 1
       ? '1 Zahlung der letzten 30 Tage fiel bei der Prüfung auf'
       : `${count} Zahlungen der letzten 30 Tage fielen bei der Prüfung auf`,
+  outgoingHeld: 'Ausgehendes Geld dieses Kontos ist angehalten: Nichts wird gesendet, bis der Support es freigibt',
   withdrawalsHeld: (count) => (count === 1 ? '1 Auszahlung ist angehalten' : `${count} Auszahlungen sind angehalten`),
   payoutsHeld: (count) =>
     count === 1 ? '1 Sammelauszahlung ist angehalten' : `${count} Sammelauszahlungen sind angehalten`,

@@ -28,6 +28,7 @@ export const en = {
     count === 1
       ? '1 payment of the last 30 days was flagged by the screening'
       : `${count} payments of the last 30 days were flagged by the screening`,
+  outgoingHeld: 'Outgoing money of this account is held: nothing is sent until support lifts it',
   withdrawalsHeld: (count: number) => (count === 1 ? '1 withdrawal is held' : `${count} withdrawals are held`),
   payoutsHeld: (count: number) => (count === 1 ? '1 mass payout is held' : `${count} mass payouts are held`),
   refundsHeld: (count: number) => (count === 1 ? '1 refund is held' : `${count} refunds are held`),

@@ -232,6 +232,9 @@ export const de: MoneyTexts = {
     change: 'Grenzen ändern',
     why: 'Eine engere Grenze gilt sofort, eine weitere nach 24 Stunden. Alle Admins erfahren davon.',
     looser: 'Was weiter ist als zuvor, gilt ab',
+    held:
+      'Was auch immer die Limits erlauben, nichts wird gesendet: Ausgehendes Geld dieses Kontos ist angehalten. ' +
+      'Bitte wenden Sie sich an den Support. Angehalten seit',
     none: 'Keine Grenze',
     usedOf: (used, limit) => `${used} verbraucht · ${limit}`,
     dailyUsd: 'US-Dollar in 24 Stunden',

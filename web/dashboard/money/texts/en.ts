@@ -233,6 +233,7 @@ export const en = {
     change: 'Change the limits',
     why: 'A tighter limit counts at once, a looser one after 24 hours. Every admin hears of it.',
     looser: 'What is looser than before counts from',
+    held: 'Whatever the limits allow, nothing is sent: outgoing money of this account is held. Ask support. Held since',
     none: 'No limit',
     usedOf: (used: string, limit: string) => `${used} used · ${limit}`,
     dailyUsd: 'US dollars within 24 hours',
