@@ -73,6 +73,7 @@ export const createChainActivities = (
 export type ChainActivities = ReturnType<typeof createChainActivities>;
 
 /** Activities of the signer: the only ones that see the seed. */
-export const createSignerActivities = (deps: Deps & Required<Pick<Signer, 'codecs' | 'seed' | 'record'>>) =>
-  signingActivities({ ...deps, newDestinations: deps.config.newDestinations });
+export const createSignerActivities = (
+  deps: Deps & Required<Pick<Signer, 'codecs' | 'seed' | 'expiring' | 'record'>>,
+) => signingActivities({ ...deps, newDestinations: deps.config.newDestinations });
 export type SignerActivities = ReturnType<typeof createSignerActivities>;

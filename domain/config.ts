@@ -16,6 +16,7 @@ import { isTestChain } from './chains/chosen-chain';
 import { defaultLanes, mostLanes } from './treasury/lanes';
 import type { NewDestinationRules } from './txmanager/new-destinations';
 import { keysIn } from './secrets-key';
+import { parseSignerNodes, type SignerNodes } from './signer-nodes';
 import { refusalsOf } from './production';
 import { configSchema } from './settings';
 
@@ -32,6 +33,7 @@ export type Config = Readonly<
     | 'RATE_EXCHANGES'
     | 'AML_PROVIDER'
     | 'OPERATOR_IPS'
+    | 'SIGNER_NODES'
   >
 > &
   Readonly<{
@@ -47,6 +49,7 @@ export type Config = Readonly<
     /** Decimal strings by currency. */
     unexplainedBounds: Readonly<Record<string, string>>;
     newDestinations: NewDestinationRules;
+    signerNodes: SignerNodes;
     rateExchanges: readonly string[];
     /** Addresses and CIDR ranges that operators call from; empty: from anywhere. */
     operatorIps: readonly string[];
@@ -171,6 +174,7 @@ export function parseConfig(
   const lanes = parseLanes(raw.LANES, faults);
   const operatorIps = parseRanges('OPERATOR_IPS', raw, faults);
   const on = parseNetworks(raw, faults);
+  const signerNodes = signerNodesIn(raw, faults, on.networks, process);
   const chain = {
     chainNames: Object.fromEntries(
       utxoNetworks().map(({ id, settings: { prefix } }) => [id, raw[`${prefix}_NETWORK`]]),
@@ -196,12 +200,21 @@ export function parseConfig(
     lanes,
     unexplainedBounds,
     newDestinations: { coolingOffHours: raw.SIGNER_COOLING_OFF_HOURS, dailyCaps },
+    signerNodes,
     rateExchanges: list(raw.RATE_EXCHANGES),
     operatorIps,
     amlProviders: chosen,
     isProduction,
   };
 }
+
+const signerNodesIn = (raw: Raw, faults: string[], on: readonly NetworkId[], process?: ProcessName): SignerNodes =>
+  parseSignerNodes(raw.SIGNER_NODES, faults, {
+    networks: on,
+    isAsked: process === undefined || process === 'signer',
+    followedAt: (id) => loginOf(id, raw).url,
+    isProduction: raw.NODE_ENV === 'production',
+  });
 
 /** Whether a process is told which chains there are. */
 const followsChains = (process?: ProcessName): boolean =>

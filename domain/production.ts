@@ -71,7 +71,7 @@ function faultOfMail(value: string): string | null {
   return 'sends mail without TLS: use smtps://, or smtp:// with ?requireTLS=true';
 }
 
-function faultOfNode(value: string): string | null {
+export function faultOfNode(value: string): string | null {
   const url = URL.parse(value);
   if (url?.protocol === 'https:') return null;
   if (url?.protocol !== 'http:') return 'is no http:// or https:// address';

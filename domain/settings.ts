@@ -143,6 +143,11 @@ export const configSchema = Type.Object({
     'Signer only: file in which it counts recoveries of the database; on another disk, and never restored with it',
     '',
   ),
+  SIGNER_NODES: text(
+    'Signer only: JSON object network → address of a node of its own, for networks whose transactions expire; ' +
+      'of TRON two in a list where that of final blocks is another; credentials in the address; empty: none',
+    '',
+  ),
   RECOVERY_WATCH_ADDRESSES: whole(
     'Signer only: after a recovery, how many more addresses of the old branch are watched, per network and role',
     50_000,

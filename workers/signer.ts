@@ -1,5 +1,6 @@
 import { createSignerActivities } from '../activities';
 import { createCodecs } from '../chains/adapters';
+import { expiringFamilies } from '../chains/expiring-nodes';
 import { taskQueues } from '../workflows/messages';
 import { epochFile, monitorEpoch } from './epoch';
 import { readSeeds, seedRing } from './seeds';
@@ -10,6 +11,7 @@ import { runProcess } from './worker';
 void runProcess('signer', async ({ config, db, log, onStop }) => {
   const given = readSeeds(config);
   const codecs = createCodecs(config.chain);
+  const expiring = expiringFamilies(config);
   const file = epochFile(config.SIGNER_EPOCH_FILE);
   const ring = await seedRing({ db, codecs, networks: config.networks, lanes: config.lanes, file }, given);
   for (const { network, lanes, wanted } of await ring.register())
@@ -31,7 +33,7 @@ void runProcess('signer', async ({ config, db, log, onStop }) => {
   return [
     {
       taskQueue: taskQueues.signer,
-      activities: createSignerActivities({ db, config, log, codecs, seed: ring.seeds, record }),
+      activities: createSignerActivities({ db, config, log, codecs, seed: ring.seeds, expiring, record }),
       maxConcurrentActivityTaskExecutions: 10,
     },
   ];

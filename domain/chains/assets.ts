@@ -10,6 +10,7 @@ export type {
   DestinationTags,
   EvmNetwork,
   EvmPrefix,
+  ExpiringChain,
   Network,
   NetworkId,
   UtxoChain,

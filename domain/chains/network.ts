@@ -34,7 +34,17 @@ type AnyNetwork = Readonly<{
   uriScheme: string;
   /** Absent: its transactions carry no destination tags. */
   destinationTags?: DestinationTags;
+  /** Its transactions end with a block or a moment, and the signer has a node of its own for it. Absent: they never
+   *  do. */
+  expiring?: ExpiringChain;
 }>;
+
+/** What tells a chain whose transactions expire from others of its family. `networkId`: as its nodes name it; 0: the
+ *  main network. `genesis`: id of its block 0. `feeLimitCeiling`: the most that one transfer of a token may burn for
+ *  energy, in sun. */
+export type ExpiringChain =
+  | Readonly<{ family: 'xrpl'; networkId: number; isTest: boolean }>
+  | Readonly<{ family: 'tron'; genesis: string; feeLimitCeiling: bigint }>;
 
 /** Numbers that tell the receivers behind one address apart. A payment gets one of its own behind our account. */
 export type DestinationTags = Readonly<{

@@ -1,8 +1,10 @@
 import type { DataSource } from 'typeorm';
+import { checkSignerNode } from '../../chains/expiring-nodes';
 import { createDataSource } from '../../db/data-source';
 import { networks } from '../../domain/chains/assets';
 import { ConfigError, parseConfig, type Config } from '../../domain/config';
 import { fault, good, type Finding } from '../../domain/finding';
+import { expiringAmong } from '../../domain/signer-nodes';
 import { checkFollowers, checkKeys, checkNetwork } from './nodes';
 import { checkPostgres } from './postgres';
 import { checkMail, checkRates } from './services';
@@ -50,6 +52,12 @@ export async function checkParts(config: Config, isRunning: boolean): Promise<Ex
       subject: networks[id].name,
       fix: 'Start the node, or correct its address and credentials',
       run: () => checkNetwork(id, config),
+    })),
+    // At its start the payments worker is not told where the signer's nodes are.
+    ...(isRunning ? expiringAmong(config.networks) : []).map((id) => ({
+      subject: `${networks[id].name}, the signer`,
+      fix: 'Start the node of the signer, or correct SIGNER_NODES',
+      run: () => checkSignerNode(id, config),
     })),
     { subject: 'Mail', fix: 'Correct SMTP_URL', run: () => checkMail(config) },
   ];

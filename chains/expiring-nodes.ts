@@ -1,0 +1,93 @@
+import { contractOf, type ChainSettings, type ExpiringChain, type NetworkId } from '../domain/chains/assets';
+import type { ExpiringFamily } from '../domain/chains/chain';
+import { fault, good, warning, type Finding } from '../domain/finding';
+import { expiringAmong, isSameNode, type SignerNodes } from '../domain/signer-nodes';
+import { loginOf, type Config } from '../domain/config';
+import { registered, type Registered } from './codecs';
+import { tronFamily } from './tron/expiring-family';
+import { tronAdapter } from './tron/node';
+import type { TronChain } from './tron/plan';
+import { xrplFamily } from './xrpl/expiring-family';
+import { xrplNode } from './xrpl/node';
+
+/** The signer's own nodes of networks whose transactions expire. docs/decisions/0067-before-expiring-networks.md */
+
+type SignerNode = SignerNodes[string];
+type Of<Name extends ExpiringChain['family']> = Extract<ExpiringChain, { family: Name }>;
+
+const tronChainOf = ({ assets }: Registered, chain: Of<'tron'>, settings: ChainSettings): TronChain => ({
+  ...chain,
+  assets: new Map(
+    assets.map((asset) => [asset.currency, { decimals: asset.decimals, contract: contractOf(asset, settings) }]),
+  ),
+});
+
+const tronOf = (chain: TronChain, { url, final }: SignerNode): ReturnType<typeof tronAdapter> =>
+  tronAdapter(chain, { login: { url }, ...(final === undefined ? {} : { solid: { url: final } }) });
+
+function familyOf(of: Registered, chain: ExpiringChain, settings: ChainSettings, node: SignerNode): ExpiringFamily {
+  if (chain.family === 'xrpl') return xrplFamily(chain, xrplNode(node));
+  const tron = tronChainOf(of, chain, settings);
+  return tronFamily(tron, tronOf(tron, node));
+}
+
+/** What the signer signs with, and asks, of each network that is on and whose transactions expire. Throws where one has
+ *  no node: the settings of the signer are refused before that. */
+export const expiringFamilies = ({
+  networks,
+  signerNodes,
+  chain: settings,
+}: Pick<Config, 'networks' | 'signerNodes' | 'chain'>): Readonly<Partial<Record<NetworkId, ExpiringFamily>>> =>
+  Object.fromEntries(
+    expiringAmong(networks).map((id) => {
+      const of = registered(id);
+      const node = signerNodes[id];
+      if (!node) throw new Error(`The signer has no node for ${id}`);
+      return [id, familyOf(of, of.network.expiring!, settings, node)];
+    }),
+  );
+
+/** Ledgers of a day. What is signed is given up a day after its first signature, and its proof reads all since. */
+const keptLedgers = 22_000;
+
+async function ofXrpl({ networkId }: Of<'xrpl'>, node: SignerNode): Promise<Finding[]> {
+  const { networkId: own, isFollowing, validated, kept } = await xrplNode(node).state();
+  if (own !== networkId)
+    return [fault(`The signer's node is on network ${own}, not on ${networkId}`, 'Set one of that network')];
+  const from = kept.find(([first, last]) => first <= validated && last >= validated)?.[0] ?? validated;
+  const fix = 'Have it keep ledgers of a day at least (online_delete, ledger_history)';
+  return [
+    isFollowing
+      ? good(`The signer's node is on network ${own}, ledger ${validated}`)
+      : fault("The signer's node does not follow its network", 'Wait until it does, or read its log'),
+    from > 1 && validated - from < keptLedgers
+      ? warning(`The signer's node has ${validated - from} ledgers: what is older cannot be proven void`, fix)
+      : good('It keeps the ledgers that prove what has expired'),
+  ];
+}
+
+async function ofTron(chain: TronChain, node: SignerNode): Promise<Finding[]> {
+  const adapter = tronOf(chain, node);
+  // Throws where its first block is that of another chain.
+  const { height } = await adapter.head();
+  const final = await adapter.expiring.finalBlock();
+  return [good(`The signer's node is at block ${height}, and ${final.height} is final`)];
+}
+
+/** Whether the signer's own node of a network is of its chain and can prove what has expired; nothing of a network
+ *  whose transactions never expire. Throws NODE_UNREACHABLE where it does not answer. */
+export async function checkSignerNode(id: NetworkId, config: Config): Promise<Finding[]> {
+  const of = registered(id);
+  const chain = of.network.expiring;
+  if (!chain) return [];
+  const node = config.signerNodes[id];
+  if (!node) {
+    const what = "Nobody has said where the signer's own node is: it is not looked at";
+    return [warning(what, 'Give SIGNER_NODES to this process too')];
+  }
+  const found =
+    chain.family === 'xrpl' ? await ofXrpl(chain, node) : await ofTron(tronChainOf(of, chain, config.chain), node);
+  return isSameNode(node.url, loginOf(id, config).url)
+    ? [...found, warning("The signer asks its chain worker's node: it believes what that one says", 'Set another')]
+    : found;
+}

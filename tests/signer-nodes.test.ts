@@ -1,0 +1,170 @@
+/** @jest-environment node */
+import { expiringFamilies, checkSignerNode } from '../chains/expiring-nodes';
+import { xrplChains } from '../chains/xrpl/chain';
+import { assets, networks, type ExpiringChain, type Network, type NetworkId } from '../domain/chains/assets';
+import { ConfigError, parseConfig } from '../domain/config';
+import { register } from './chain/registering';
+import { TronWorld } from './chain/tron-world';
+import { simulatedXrpl } from './chain/xrpl-network';
+
+/** The nodes of the signer's own, of networks that the registry does not have yet. */
+
+const evm = networks.ethereum as Extract<Network, { kind: 'account' }>;
+const xrpl = 'xrpl' as NetworkId;
+const tron = 'tron' as NetworkId;
+const ether = assets.find(({ currency }) => currency === 'ETH')!;
+const named = (id: NetworkId, native: string, expiring: ExpiringChain): (() => void) =>
+  register([{ ...ether, currency: native, asset: native, network: id, decimals: 6 }], {
+    ...evm,
+    id,
+    name: id,
+    native,
+    expiring,
+  });
+
+let taken: Array<() => void> = [];
+beforeAll(() => {
+  taken = [
+    named(xrpl, 'XRP', { family: 'xrpl', ...xrplChains.local }),
+    named(tron, 'TRX', { family: 'tron', genesis: '0'.repeat(64), feeLimitCeiling: 1n }),
+  ];
+});
+afterAll(() => taken.forEach((undo) => undo()));
+
+const base = { NETWORKS: 'bitcoin,xrpl' };
+const given = (nodes: unknown): string => JSON.stringify(nodes);
+
+describe('the setting', () => {
+  it('is asked of the signer alone, for each network whose transactions expire', () => {
+    expect(() => parseConfig(base, undefined, 'signer')).toThrow(
+      'SIGNER_NODES names no node for xrpl: its transactions expire, and the signer asks one of its own',
+    );
+    expect(() => parseConfig(base)).toThrow(ConfigError);
+    for (const process of ['api', 'payments', 'chain'] as const)
+      expect(parseConfig(base, undefined, process).signerNodes).toEqual({});
+    expect(parseConfig({}, undefined, 'signer').signerNodes).toEqual({});
+  });
+
+  it('is an address for each, and of TRON one of final blocks where that is another', () => {
+    const nodes = { xrpl: 'http://10.0.0.1:5005', tron: ['http://10.0.0.2:8090', 'http://10.0.0.2:8091'] };
+    expect(parseConfig({ ...base, SIGNER_NODES: given(nodes) }, undefined, 'signer').signerNodes).toEqual({
+      xrpl: { url: 'http://10.0.0.1:5005' },
+      tron: { url: 'http://10.0.0.2:8090', final: 'http://10.0.0.2:8091' },
+    });
+  });
+
+  it('may come in a file, because credentials may be in it', () => {
+    const read = (): string => given({ xrpl: 'https://us:word@node.example' });
+    expect(parseConfig({ ...base, SIGNER_NODES_FILE: '/run/nodes' }, read, 'signer').signerNodes.xrpl).toEqual({
+      url: 'https://us:word@node.example',
+    });
+  });
+
+  it.each([
+    ['no JSON', 'is not a JSON object'],
+    ['[]', 'is not a JSON object'],
+    [given({ dogecoin: 'http://127.0.0.1' }), "there is no network 'dogecoin' in the registry"],
+    [given({ constructor: 'http://127.0.0.1' }), "there is no network 'constructor' in the registry"],
+    [given({ bitcoin: 'http://127.0.0.1' }), 'transactions of bitcoin never expire'],
+    [given({ xrpl: 'us:word@node' }), 'an address of xrpl is no http:// or https:// one'],
+    [given({ xrpl: 7 }), 'an address of xrpl is no http:// or https:// one'],
+    [given({ xrpl: [] }), 'xrpl has 0 addresses, not 1 to 1'],
+    [given({ xrpl: ['http://a', 'http://b'] }), 'xrpl has 2 addresses, not 1 to 1'],
+    [given({ tron: ['http://a', 'http://b', 'http://c'] }), 'tron has 3 addresses, not 1 to 2'],
+  ])('refuses %s, and repeats no credentials', (SIGNER_NODES, what) => {
+    const parse = () => parseConfig({ ...base, SIGNER_NODES }, undefined, 'signer');
+    expect(parse).toThrow(what);
+    expect(parse).not.toThrow('word');
+  });
+
+  it('in production names another node than the chain worker asks, and never over plain http to the public', () => {
+    const production = {
+      ...{ NODE_ENV: 'production', ...base, SECRETS_KEY: 'ab'.repeat(31) + 'cd', DATABASE_URL: 'postgres://db' },
+      ...{ TEMPORAL_ADDRESS: 'temporal:7233', ETH_RPC_URL: 'https://node.example/v3/key', SMTP_URL: 'smtps://mail' },
+    };
+    const parse = (xrpl: string) => () =>
+      parseConfig({ ...production, SIGNER_NODES: given({ xrpl }) }, undefined, 'signer');
+    expect(parse('https://other.example')).not.toThrow();
+    expect(parse('https://node.example/other')).toThrow('the node of xrpl is that of its chain worker');
+    expect(parse('http://203.0.113.7:5005')).toThrow('an address of xrpl is plain http to a public address');
+  });
+});
+
+describe('the families', () => {
+  it('are those of the networks that are on, each on its own node', async () => {
+    const net = await simulatedXrpl();
+    try {
+      const settings = parseConfig({
+        ...base,
+        SIGNER_NODES: given({ xrpl: net.part.url, tron: 'http://127.0.0.1:1' }),
+      });
+      const families = expiringFamilies(settings);
+      expect(Object.keys(families)).toEqual(['xrpl']);
+      await net.close(3);
+      const { address } = await net.funded(1);
+      const { address: to } = await net.funded(2);
+      const asked = { from: address, to, currency: 'XRP', units: 1n };
+      const answer = await families[xrpl]!.node.termsOf(asked);
+      expect(answer).toMatchObject({ state: 'done', terms: { on: { height: (await net.node.head()).height } } });
+    } finally {
+      await net.end();
+    }
+  });
+
+  it('throw for one without a node', () => {
+    const settings = parseConfig(base, undefined, 'payments');
+    expect(() => expiringFamilies(settings)).toThrow('The signer has no node for xrpl');
+  });
+});
+
+describe('the doctor', () => {
+  const states = async (id: NetworkId, nodes: unknown, more: object = {}) =>
+    (await checkSignerNode(id, parseConfig({ ...base, SIGNER_NODES: given(nodes), ...more }))).map(
+      ({ state, what }) => [state, what] as const,
+    );
+
+  it('says of a node of the XRP Ledger that it is of its network, and whose it is', async () => {
+    const net = await simulatedXrpl();
+    try {
+      await net.close(2);
+      const good = ['good', expect.stringContaining('network 55555')];
+      const kept = ['good', 'It keeps the ledgers that prove what has expired'];
+      expect(await states(xrpl, { xrpl: net.part.url })).toEqual([good, kept]);
+      expect(await states(xrpl, { xrpl: net.part.url }, { ETH_RPC_URL: `${net.part.url}/other` })).toEqual([
+        good,
+        kept,
+        ['warning', expect.stringContaining("chain worker's node")],
+      ]);
+    } finally {
+      await net.end();
+    }
+    const other = await simulatedXrpl(2000);
+    try {
+      expect(await states(xrpl, { xrpl: other.part.url })).toEqual([
+        ['fault', expect.stringContaining('on network 2000')],
+      ]);
+    } finally {
+      await other.end();
+    }
+  });
+
+  it('says of a node of TRON what is final, and throws for one of another chain', async () => {
+    const world = await TronWorld.start();
+    const nodes = { xrpl: 'http://127.0.0.1:1', tron: world.url };
+    try {
+      await world.mine(25);
+      await expect(states(tron, nodes)).rejects.toThrow('first block');
+      taken.pop()!();
+      taken.push(named(tron, 'TRX', { family: 'tron', genesis: world.chain.genesis, feeLimitCeiling: 1n }));
+      expect(await states(tron, nodes)).toEqual([['good', expect.stringMatching(/at block \d+, and \d+ is final/)]]);
+    } finally {
+      await world.stop();
+    }
+  });
+
+  it('says nothing of what never expires, and warns where it is not told', async () => {
+    expect(await checkSignerNode('bitcoin', parseConfig({}))).toEqual([]);
+    const untold = await checkSignerNode(xrpl, parseConfig(base, undefined, 'payments'));
+    expect(untold).toMatchObject([{ state: 'warning', fix: 'Give SIGNER_NODES to this process too' }]);
+  });
+});
