@@ -3,11 +3,12 @@ import { refreshBatch } from '../../commands/payouts/refresh';
 import { releaseLines } from '../../commands/payouts/release';
 import { lockBatch, linesOf, moveLines, requestPayout } from '../../db/payouts/payouts';
 import { hasSignedAndLost } from '../../db/recovery/lost';
+import { endVoid } from '../../db/txmanager/expiry';
 import { dropIntents } from '../../db/txmanager/intents';
 import type { Currency } from '../../domain/chains/assets';
 import { DomainError } from '../../domain/errors';
 import { add } from '../../domain/money';
-import type { BatchRow } from '../../domain/payouts/payout';
+import type { BatchRow, PayoutLineRow } from '../../domain/payouts/payout';
 
 export type Cancelled = Readonly<{
   row: BatchRow;
@@ -18,17 +19,24 @@ export type Cancelled = Readonly<{
   replayed: boolean;
 }>;
 
-/** Cancels the lines that are not signed: J7 for each. Signing takes the same lock, so that each line has one of both
- *  ends. A batch that was cancelled before gives the same again. Throws BATCH_NOT_FOUND, BATCH_NOT_CANCELLABLE. */
+/** Cancels the lines that are not signed, and those of which all that was signed has expired: J7 for each. Signing
+ *  takes the same lock, so that each line has one of both ends. A batch that was cancelled before gives the same again.
+ *  Throws BATCH_NOT_FOUND, BATCH_NOT_CANCELLABLE. */
 export async function cancelBatch(tx: EntityManager, merchantId: string, id: string): Promise<Cancelled> {
   const batch = await lockBatch(tx, id);
   if (!batch || batch.merchant_id !== merchantId) throw new DomainError('BATCH_NOT_FOUND');
   if (await hasSignedAndLost(tx, { kind: 'payout-batch', id })) throw new DomainError('BATCH_NOT_CANCELLABLE');
   const pending = await linesOf(tx, id, ['pending']);
-  if (!pending.length && !batch.cancelled_at) throw new DomainError('BATCH_NOT_CANCELLABLE');
+  const expired = await expiredLines(tx, id);
+  const isDone = !pending.length && !expired.length;
+  if (isDone && !batch.cancelled_at) throw new DomainError('BATCH_NOT_CANCELLABLE');
   let row = batch;
-  if (pending.length) {
-    const refunded = await moveLines(tx, pending, 'refunded', { intent_id: null });
+  if (!isDone) {
+    const refunded = [
+      ...(await moveLines(tx, pending, 'refunded', { intent_id: null })),
+      // They stay with what was signed for them.
+      ...(await moveLines(tx, expired, 'refunded')),
+    ];
     await dropIntents(tx, { kind: 'payout-batch', id });
     await releaseLines(tx, refunded);
     if (batch.approved_at) await requestPayout(tx, batch);
@@ -40,5 +48,15 @@ export async function cancelBatch(tx: EntityManager, merchantId: string, id: str
   for (const line of refunded)
     refundedByCurrency[line.currency] = add(refundedByCurrency[line.currency] ?? '0', line.amount);
   const sentLegs = lines.filter((line) => ['processing', 'broadcast', 'completed'].includes(line.status)).length;
-  return { row, refundedLegs: refunded.length, refundedByCurrency, sentLegs, replayed: !pending.length };
+  return { row, refundedLegs: refunded.length, refundedByCurrency, sentLegs, replayed: isDone };
+}
+
+async function expiredLines(tx: EntityManager, batchId: string): Promise<PayoutLineRow[]> {
+  const open = await linesOf(tx, batchId, ['processing', 'broadcast']);
+  const ended = await endVoid(
+    tx,
+    'leg',
+    open.map(({ id }) => id),
+  );
+  return open.filter(({ id }) => ended.includes(id));
 }

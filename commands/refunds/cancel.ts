@@ -3,14 +3,15 @@ import { releaseLimitUse } from '../limits/outbound-check';
 import type { Queryable } from '../../db/query';
 import { type Changed, lockOwnRefund, moveRefund, emitRefundEvent, readRefund } from '../../db/refunds/refunds';
 import { hasSignedAndLost } from '../../db/recovery/lost';
+import { endVoid } from '../../db/txmanager/expiry';
 import { dropIntents } from '../../db/txmanager/intents';
 import { DomainError } from '../../domain/errors';
-import { type RefundStatus, cancellable } from '../../domain/refunds/refund';
+import { type RefundRow, type RefundStatus, cancellable, underWay } from '../../domain/refunds/refund';
 import { releaseRefund } from './hold';
 
-/** Calls a refund back while nothing is signed: J7. Signing takes the same lock, so that one of the two wins. Of one
- *  that is cancelled already the same again, `replayed`. Throws REFUND_NOT_FOUND, REFUND_STATE. */
-
+/** Calls a refund back while nothing is signed, or where all that was signed has expired: J7. Signing takes the same
+ *  lock, so that one of the two wins. Of one that is cancelled already the same again, `replayed`. Throws
+ *  REFUND_NOT_FOUND, REFUND_STATE. */
 export async function cancelRefund(
   tx: EntityManager,
   merchantId: string,
@@ -20,7 +21,7 @@ export async function cancelRefund(
   const row = await lockOwnRefund(tx, merchantId, id);
   if (row.status === 'cancelled') return { row, replayed: true };
   const isSigned = await hasSignedAndLost(tx, { kind: 'refund', id });
-  if (isSigned || !from.includes(row.status)) throw new DomainError('REFUND_STATE');
+  if (isSigned || !(from.includes(row.status) || (await isVoid(tx, row)))) throw new DomainError('REFUND_STATE');
   const cancelled = await moveRefund(tx, row, 'cancelled');
   await dropIntents(tx, { kind: 'refund', id });
   await releaseRefund(tx, row);
@@ -28,6 +29,9 @@ export async function cancelRefund(
   await emitRefundEvent(tx, cancelled, 'refund.cancelled', row.status);
   return { row: cancelled, replayed: false };
 }
+
+const isVoid = async (tx: EntityManager, { id, status }: RefundRow): Promise<boolean> =>
+  underWay.includes(status) && (await endVoid(tx, 'refund', [id])).length > 0;
 
 /** What is cancelled already; null where there is something to cancel. */
 export async function cancelledBefore(db: Queryable, merchantId: string, id: string): Promise<Changed | null> {

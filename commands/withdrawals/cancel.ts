@@ -3,6 +3,7 @@ import { releaseWithdrawal } from '../../commands/withdrawals/fail';
 import type { Queryable } from '../../db/query';
 import { byClock } from '../../db/records';
 import { hasSignedAndLost } from '../../db/recovery/lost';
+import { endVoid } from '../../db/txmanager/expiry';
 import { dropIntents } from '../../db/txmanager/intents';
 import {
   type Changed,
@@ -12,11 +13,11 @@ import {
   readWithdrawal,
 } from '../../db/withdrawals/withdrawals';
 import { DomainError } from '../../domain/errors';
-import { type WithdrawalStatus, cancellable } from '../../domain/withdrawals/withdrawal';
+import { type WithdrawalRow, type WithdrawalStatus, cancellable, underWay } from '../../domain/withdrawals/withdrawal';
 
-/** Calls a withdrawal back while nothing is signed. Signing takes the same lock, so that one of the two wins. Of one
- *  that is cancelled already the same again, `replayed`. Throws WITHDRAWAL_NOT_FOUND, WITHDRAWAL_STATE. */
-
+/** Calls a withdrawal back while nothing is signed, or where all that was signed has expired. Signing takes the same
+ *  lock, so that one of the two wins. Of one that is cancelled already the same again, `replayed`. Throws
+ *  WITHDRAWAL_NOT_FOUND, WITHDRAWAL_STATE. */
 export async function cancelWithdrawal(
   tx: EntityManager,
   merchantId: string,
@@ -26,13 +27,16 @@ export async function cancelWithdrawal(
   const row = await lockOwn(tx, merchantId, id);
   if (row.status === 'cancelled') return { row: { ...row, confirmations: 0 }, replayed: true };
   const isSigned = await hasSignedAndLost(tx, { kind: 'withdrawal', id });
-  if (isSigned || !from.includes(row.status)) throw new DomainError('WITHDRAWAL_STATE');
+  if (isSigned || !(from.includes(row.status) || (await isVoid(tx, row)))) throw new DomainError('WITHDRAWAL_STATE');
   const cancelled = await moveWithdrawal(tx, row, 'cancelled', { completed_at: byClock });
   await dropIntents(tx, { kind: 'withdrawal', id });
   await releaseWithdrawal(tx, row);
   await emitWithdrawalEvent(tx, cancelled, 'withdrawal.cancelled', row.status);
   return { row: { ...cancelled, confirmations: 0 }, replayed: false };
 }
+
+const isVoid = async (tx: EntityManager, { id, status }: WithdrawalRow): Promise<boolean> =>
+  underWay.includes(status) && (await endVoid(tx, 'withdrawal', [id])).length > 0;
 
 /** What is cancelled already; null where there is something to cancel. */
 export async function cancelledBefore(db: Queryable, merchantId: string, id: string): Promise<Changed | null> {

@@ -44,7 +44,7 @@ export const sendingChecks: readonly Check[] = [
     sql: `SELECT h.kind || ' ' || h.id || ' ' || h.status FROM ${paid} h
            WHERE h.status IN ('awaiting_address', 'awaiting_approval', 'pending', 'cancelled')
              AND EXISTS (SELECT FROM intent i JOIN attempt a ON a.intent_id = i.id WHERE i.kind = h.kind
-               AND i.ref = h.id)`,
+               AND i.ref = h.id AND (h.status <> 'cancelled' OR a.status <> 'expired'))`,
   },
   {
     invariant: 'I7',
@@ -69,7 +69,8 @@ export const sendingChecks: readonly Check[] = [
     invariant: 'I7',
     what: 'a payout that was signed and is not called so',
     sql: `SELECT l.id || ' ' || l.status FROM payout_leg l WHERE l.status IN ('pending', 'refunded')
-             AND EXISTS (SELECT FROM attempt a WHERE a.intent_id = l.intent_id)`,
+             AND EXISTS (SELECT FROM attempt a WHERE a.intent_id = l.intent_id
+               AND (l.status <> 'refunded' OR a.status <> 'expired'))`,
   },
   {
     invariant: 'I8',

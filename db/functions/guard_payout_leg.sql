@@ -1,8 +1,9 @@
 -- What a payout line pays never changes, nor what sends it once that is signed: by it the journals of the line are
--- checked. A signed line is no longer cancelled, and a final status stays. The exception: a reorganisation may take
--- back the transaction that a line ended with, completed or reverted; then it is broadcast again. Fires on each update
--- of a payout line.
-CREATE OR REPLACE FUNCTION guard_payout_leg() RETURNS trigger LANGUAGE plpgsql AS $$
+-- checked. A signed line is no longer cancelled, unless all that was signed has expired, and a final status stays. The
+-- exception: a reorganisation may take back the transaction that a line ended with, completed or reverted; then it is
+-- broadcast again. Fires on each update of a payout line.
+CREATE OR REPLACE FUNCTION guard_payout_leg() RETURNS trigger LANGUAGE plpgsql
+  SECURITY DEFINER SET search_path = public, pg_temp AS $$
   BEGIN
     IF (NEW.batch_id, NEW.currency, NEW.address, NEW.destination_tag, NEW.amount, NEW.network_fee, NEW.net_amount)
         IS DISTINCT FROM
@@ -19,6 +20,7 @@ CREATE OR REPLACE FUNCTION guard_payout_leg() RETURNS trigger LANGUAGE plpgsql A
         AND NOT (OLD.status = 'failed' AND NEW.status = 'broadcast' AND OLD.tx_id IS NOT NULL)
       OR OLD.status = 'pending' AND NEW.status NOT IN ('processing', 'failed', 'refunded')
       OR OLD.status IN ('processing', 'broadcast') AND NEW.status NOT IN ('broadcast', 'completed', 'failed')
+        AND NOT (NEW.status = 'refunded' AND is_all_void('leg', OLD.id))
       OR NEW.state_version <= OLD.state_version THEN
       RAISE EXCEPTION 'payout leg % may not go from % to %', OLD.id, OLD.status, NEW.status USING ERRCODE = 'CP012';
     END IF;

@@ -1,13 +1,15 @@
--- A signed withdrawal is no longer cancelled, and a final status stays. The exception: a reorganisation may take back
--- the transaction that a withdrawal ended with, completed or reverted; then it is broadcast again. Fires on each update
--- of a withdrawal.
-CREATE OR REPLACE FUNCTION guard_withdrawal() RETURNS trigger LANGUAGE plpgsql AS $$
+-- A signed withdrawal is no longer cancelled, unless all that was signed has expired, and a final status stays. The
+-- exception: a reorganisation may take back the transaction that a withdrawal ended with, completed or reverted; then
+-- it is broadcast again. Fires on each update of a withdrawal.
+CREATE OR REPLACE FUNCTION guard_withdrawal() RETURNS trigger LANGUAGE plpgsql
+  SECURITY DEFINER SET search_path = public, pg_temp AS $$
   BEGIN
     IF NEW.status = OLD.status THEN RETURN NEW; END IF;
     IF OLD.status IN ('completed', 'failed', 'cancelled')
         AND NOT (OLD.status = 'completed' AND NEW.status = 'broadcast')
         AND NOT (OLD.status = 'failed' AND NEW.status = 'broadcast' AND OLD.tx_id IS NOT NULL)
       OR OLD.status IN ('processing', 'broadcast') AND NEW.status NOT IN ('broadcast', 'completed', 'failed')
+        AND NOT (NEW.status = 'cancelled' AND is_all_void('withdrawal', OLD.id))
       OR NEW.state_version <= OLD.state_version THEN
       RAISE EXCEPTION 'withdrawal % may not go from % to %', OLD.id, OLD.status, NEW.status USING ERRCODE = 'CP012';
     END IF;

@@ -68,6 +68,7 @@ const names = [
   'keep_validity',
   'note_absence',
   'validities_of',
+  'end_void_intents',
   'guard_refund',
   'guard_withdrawal',
   'guard_payout_leg',

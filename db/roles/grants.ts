@@ -24,6 +24,7 @@ export const functionGrants: Readonly<Record<string, readonly DatabaseRole[]>> =
   insert_payment: ['payments'],
   request_workflow: ['api', 'payments', 'chain', 'signer', 'operator'],
   emit_event_3: ['api', 'payments', 'chain', 'signer', 'operator'],
+  end_void_intents: ['api', 'operator'],
   erase_payers: ['retention'],
   expire_payers: ['payments'],
   free_of: ['api', 'operator'],

@@ -1,4 +1,5 @@
 import type { AbsenceProof, ExpiringAttempt, ValidityWindow } from '../../domain/txmanager/expiry';
+import type { LeavingKind } from '../../domain/txmanager/kinds';
 import { changedCount, type Queryable } from '../query';
 import type { AttemptRow } from './intents';
 
@@ -64,6 +65,14 @@ export async function validitiesOf(db: Queryable, intentIds: readonly string[]):
 /** The signer's own node has proven it void. */
 export const noteAbsence = (db: Queryable, network: string, proof: AbsenceProof): Promise<unknown> =>
   db.query('SELECT note_absence($1, $2, $3)', [network, proof.txId, JSON.stringify(proof)]);
+
+/** Ends those of these intents that were signed, and whose transactions have all expired, by the rows and by the
+ *  signer's own record. Answers their refs. The caller has locked what they are for. */
+export async function endVoid(db: Queryable, kind: LeavingKind, refs: readonly string[]): Promise<string[]> {
+  if (!refs.length) return [];
+  const [row] = await db.query<Array<{ ended: string[] }>>('SELECT end_void_intents($1, $2) AS ended', [kind, refs]);
+  return row!.ended;
+}
 
 /** What the rows say of a wallet. `open`: a transaction that a block may still take, or that is in one which is not
  *  final. `signedOn`: the newest block that it has signed on. `sequence`: what its account must have after its newest

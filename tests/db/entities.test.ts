@@ -12,7 +12,7 @@ const ofSqlAlone: Readonly<Record<string, string>> = {
   rate_limit: 'that of rate-limiter-flexible',
   'signer.destination': 'only functions/admit_destinations.sql reads and writes it',
   'signer.new_payment': 'only functions/admit_destinations.sql reads and writes it',
-  'signer.validity': 'only keep_validity, note_absence and validities_of in functions read and write it',
+  'signer.validity': 'only keep_validity, note_absence, validities_of and is_all_void in functions read and write it',
 };
 
 let database: Awaited<ReturnType<typeof freshDatabase>>;

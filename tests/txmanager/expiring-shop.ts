@@ -1,4 +1,4 @@
-import type { DataSource } from 'typeorm';
+import type { DataSource, EntityManager } from 'typeorm';
 import { signingActivities } from '../../activities/txmanager/signing';
 import { payoutActivities } from '../../activities/payouts/payouts';
 import { refundActivities } from '../../activities/refunds/refunds';
@@ -158,6 +158,7 @@ export async function expiringShop(parts: ExpiringShopParts) {
       url: database.url,
       treasury,
       merchantId,
+      nodes,
       activities,
       rows,
       withdraw,
@@ -167,6 +168,12 @@ export async function expiringShop(parts: ExpiringShopParts) {
       refund,
       payOut,
     },
+    /** A transaction as the process of the API makes it, with the rights of its role. */
+    asApi: <T>(act: (tx: EntityManager) => Promise<T>): Promise<T> =>
+      db.transaction(async (tx) => {
+        await tx.query('SET LOCAL ROLE cp_api');
+        return act(tx);
+      }),
     payoutStep: (id: string) => payoutActivities({ db, nodes }).payoutStep(id),
     sendPayouts: (id: string) => sendPayouts(sender, id),
     signer: signerOf(),
