@@ -5,8 +5,8 @@ import type { Actor } from '../../db/access/audit-log';
 import { emitPaymentEvents, factsOf, lockPayment, movePayment } from '../../db/payments/payments';
 import { deciderOf, recordDecision } from './record-decision';
 
-/** Row 4. The row lock decides between a cancel and a deposit. A second cancel finds the first. `actor`: the merchant's
- *  person or key. */
+/** Row 4. The row lock decides between a cancel and a deposit, or money of Lightning that is taken. A second cancel
+ *  finds the first. `actor`: the merchant's person or key. */
 export async function cancelPayment(
   tx: EntityManager,
   id: string,
@@ -17,7 +17,8 @@ export async function cancelPayment(
   const payment = await lockPayment(tx, id);
   if (payment.status === 'CANCELLED') return { status: payment.status };
   const isOpen = payment.status === 'AWAITING_CURRENCY' || payment.status === 'WAITING';
-  if (!isOpen || countedDeposits(await factsOf(tx, payment)).some(isLive))
+  const facts = await factsOf(tx, payment);
+  if (!isOpen || facts.isBeingTaken || countedDeposits(facts).some(isLive))
     return { status: payment.status, refused: 'PAYMENT_NOT_CANCELLABLE' };
   const moved = await movePayment(tx, payment, {
     to: 'CANCELLED',

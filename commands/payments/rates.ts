@@ -52,7 +52,7 @@ export async function rateParts(
 }
 
 /** Gives every deposit its rate, with a new quote wherever one is needed, before a command decides on what they are
- *  worth. */
+ *  worth. None where the quote must stay, because money of Lightning is being taken. */
 export async function rateAllDeposits(
   tx: EntityManager,
   deps: PaymentCommandDeps,
@@ -61,7 +61,7 @@ export async function rateAllDeposits(
   for (let current = payment; ;) {
     const facts = await factsOf(tx, current);
     const missing = missingRates(facts);
-    if (!missing) return current;
+    if (!missing || facts.isBeingTaken) return current;
     if (missing.do === 'requote') current = await requote(tx, deps, current, 'paid-after-quote', missing.at);
     else await rateParts(tx, deps, current, facts, missing.parts);
   }

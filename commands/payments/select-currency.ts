@@ -28,7 +28,7 @@ export async function selectCurrency(
   const facts = await factsOf(tx, payment);
   if (payment.status !== 'AWAITING_CURRENCY' && payment.status !== 'WAITING') return refused;
   if (!isCurrencyAllowed(payment, currency)) return refused;
-  if (facts.now >= payment.expires_at || countedDeposits(facts).some(isLive)) return refused;
+  if (facts.now >= payment.expires_at || facts.isBeingTaken || countedDeposits(facts).some(isLive)) return refused;
   if (payment.status === 'WAITING' && payment.currency === currency) return { status: payment.status };
   const priced = await priceIn(tx, deps, payment, currency);
   if (!priced) return refused;

@@ -51,8 +51,10 @@ export async function factsOf(tx: EntityManager, payment: PaymentRow): Promise<P
     [payment.id],
   );
   const deposits = found.map((deposit) => withParts(deposit, inherited.get(deposit.id) ?? []));
-  const [clock] = await tx.query<Array<{ now: Date; scanned: boolean }>>(
+  const [clock] = await tx.query<Array<{ now: Date; scanned: boolean; taking: boolean }>>(
     `SELECT clock_timestamp() AS now,
+            EXISTS (SELECT FROM lightning_invoice
+                     WHERE payment_id = $1 AND is_for_payment AND state = 'taking') AS taking,
             clock_timestamp() > $2::timestamptz AND NOT EXISTS (
               SELECT FROM address a LEFT JOIN chain_cursor c ON c.network = a.network
                WHERE a.payment_id = $1 AND NOT a.is_elsewhere
@@ -80,6 +82,7 @@ export async function factsOf(tx: EntityManager, payment: PaymentRow): Promise<P
     scannedPastExpiry: clock!.scanned,
     confirmBy: confirmDeadline(payment.expires_at, limit),
     crossDeadline: crossDeadline(payment.expires_at),
+    isBeingTaken: clock!.taking,
     deposits,
     exceptions: payment.exceptions,
   };

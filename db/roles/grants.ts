@@ -206,6 +206,7 @@ export const tableGrants: TableGrants = {
   liability_leaf: { api: 'SELECT', audit: 'INSERT' },
   liability_tree: { api: 'SELECT', audit: 'SELECT, INSERT' },
   lightning_invoice: {
+    api: 'SELECT',
     payments: 'SELECT, INSERT',
     chain: 'SELECT, UPDATE (hash, invoice, state)',
     audit: 'SELECT',

@@ -51,18 +51,20 @@ function viewOf(facts: PaymentFacts): View {
   };
 }
 
-/** The next step of a payment: a row of docs/payment-states.md, or what must be done before one. Pure: the same facts,
- *  the same step. */
+/** The next step of a payment: a row of docs/payment-states.md, or what must be done before one. While money of
+ *  Lightning is being taken for it, what would change its status or its quote waits for the end of that; the books do
+ *  not. Pure: the same facts, the same step. */
 export function evaluate(facts: PaymentFacts): Step {
   const rates = missingRates(facts);
-  if (rates) return rates;
+  if (rates && !(facts.isBeingTaken && rates.do === 'requote')) return rates;
   const gone = facts.deposits.filter(
     (deposit) => deposit.owner === facts.id && deposit.allocation === 'unallocated' && deposit.status !== 'confirmed',
   );
   if (gone.length) return { do: 'reverseUnallocated', depositIds: idsOf(gone) };
   const earlier = earlierChoices(facts);
   if (earlier.length) return { do: 'openChildren', depositIds: earlier, addExceptions: [] };
-  return byStatus[facts.status](viewOf(facts));
+  // Every other step of a payment that waits would change what must stay.
+  return facts.isBeingTaken ? otherAsset(facts) : byStatus[facts.status](viewOf(facts));
 }
 
 const byStatus: Readonly<Record<PaymentStatus, (view: View) => Step>> = {

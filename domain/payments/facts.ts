@@ -60,6 +60,8 @@ export type PaymentFacts = Readonly<{
   confirmBy: Date;
   /** After this another asset that nobody has accepted fails the payment. Row 21. */
   crossDeadline: Date;
+  /** It is decided to take money that our Lightning node holds for it. Until that is over, status and quote stay. */
+  isBeingTaken: boolean;
   deposits: readonly DepositFact[];
   exceptions: readonly PaymentException[];
 }>;

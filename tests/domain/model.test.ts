@@ -102,6 +102,8 @@ class World {
   /** What the guarded accounts hold. */
   balance = { unsettled: 0n, unallocated: 0n, settled: 0n };
   alarms: string[] = [];
+  /** Money of Lightning is being taken for the first payment, which is as it was then. */
+  taking: Readonly<{ status: PaymentStatus; currency: string | null; quotes: number }> | null = null;
   /** What a coin has cost, from each moment on. */
   private readonly market: Array<{ at: number; rate: string }> = [{ at: -Infinity, rate: '100' }];
   /** What was there of a payment's own coin when another asset was not taken: nobody has accepted it. */
@@ -156,7 +158,11 @@ class World {
 
   /** As `rateAllDeposits` of commands/payments/rates.ts. */
   private rateAll(payment: Payment): void {
-    for (let step = missingRates(this.facts(payment)); step; step = missingRates(this.facts(payment)))
+    for (
+      let step = missingRates(this.facts(payment));
+      step && !this.facts(payment).isBeingTaken;
+      step = missingRates(this.facts(payment))
+    )
       this.apply(payment, step);
   }
 
@@ -197,6 +203,7 @@ class World {
       expiresAt: new Date(payment.expiresAt * 1000),
       quoteExpiresAt: payment.quotes.length ? new Date(payment.quotes.at(-1)!.until * 1000) : null,
       isChild: payment.isChild,
+      isBeingTaken: this.taking !== null && !payment.isChild,
       now: new Date(this.now * 1000),
       scannedPastExpiry: this.now > payment.expiresAt && this.scannedTo > payment.expiresAt,
       confirmBy: confirmDeadline(new Date(payment.expiresAt * 1000), confirmSeconds),
@@ -428,7 +435,16 @@ class World {
     this.check();
   }
 
+  /** What the guard of the database refuses: guard_lightning.sql. */
+  private checkStill(): void {
+    if (this.taking === null) return;
+    const { status, currency, quotes } = this.payments[0]!;
+    if (status !== this.taking.status || currency !== this.taking.currency || quotes.length !== this.taking.quotes)
+      throw new Error(`p became ${status} in ${currency} while its money was being taken`);
+  }
+
   check(): void {
+    this.checkStill();
     for (const payment of this.payments) {
       // Without a choice of currency there is no address yet.
       if (payment.status === 'AWAITING_CURRENCY') continue;
@@ -572,7 +588,7 @@ class World {
   refresh(): void {
     const payment = this.payments[0]!;
     const isAsked = payment.status === 'WAITING' || payment.status === 'PARTIALLY_PAID';
-    if (!isAsked || this.now >= payment.expiresAt || this.now < payment.quotes.at(-1)!.until) return;
+    if (!isAsked || this.taking || this.now >= payment.expiresAt || this.now < payment.quotes.at(-1)!.until) return;
     const isSeen =
       payment.status === 'WAITING'
         ? countedDeposits(this.facts(payment)).some(isLive)
@@ -583,7 +599,7 @@ class World {
   cancel(): void {
     const payment = this.payments[0]!;
     const isOpen = payment.status === 'AWAITING_CURRENCY' || payment.status === 'WAITING';
-    if (isOpen && !countedDeposits(this.facts(payment)).some(({ status }) => live.includes(status)))
+    if (isOpen && !this.taking && !countedDeposits(this.facts(payment)).some(({ status }) => live.includes(status)))
       this.setStatus(payment, 'CANCELLED');
   }
 
@@ -591,13 +607,31 @@ class World {
     const payment = this.payments[0]!;
     const isOpen = payment.status === 'AWAITING_CURRENCY' || payment.status === 'WAITING';
     const hasMoney = countedDeposits(this.facts(payment)).some(({ status }) => live.includes(status));
-    if (!isOpen || hasMoney || this.now >= payment.expiresAt) return;
+    if (!isOpen || hasMoney || this.taking || this.now >= payment.expiresAt) return;
     this.setStatus(payment, 'WAITING');
     if (payment.currency === currency) return;
     const last = payment.quotes.at(-1);
     if (last) last.until = Math.min(last.until, this.now);
     payment.currency = currency;
     this.quote(payment, this.now);
+  }
+
+  /** As `decide_lightning` and `wants_lightning`: it waits, and nothing has come on a chain. */
+  take(): void {
+    const { status, currency, quotes } = this.payments[0]!;
+    const hasMoney = this.deposits.some((one) => !one.isDust && isLive(one) && one.childId === null);
+    if (status === 'WAITING' && !hasMoney) this.taking ??= { status, currency, quotes: quotes.length };
+  }
+
+  /** As `settleByLightning`, or the money went back after all. */
+  endTaking(isTaken: boolean): void {
+    if (this.taking === null) return;
+    this.checkStill();
+    this.taking = null;
+    visits.set(isTaken ? 'taken' : 'sentBack', (visits.get(isTaken ? 'taken' : 'sentBack') ?? 0) + 1);
+    if (!isTaken) return;
+    for (const to of ['CONFIRMING', 'CONFIRMED', 'SWEEP_QUEUED', 'SETTLED'] as const)
+      this.setStatus(this.payments[0]!, to);
   }
 
   sweep(): void {
@@ -678,6 +712,8 @@ const deeds: readonly Deed[] = [
       world.deposits.forEach(() => world.turn(0, ['mined'], 'confirmed'));
     },
   ],
+  ['take', (world) => world.take()],
+  ['endTaking', (world, n) => world.endTaking(n % 2 === 0)],
   ['acceptUnderpaid', (world) => world.decide('acceptUnderpaid')],
   ['acceptCross', (world) => world.decide('acceptCross')],
   ['rejectCross', (world) => world.decide('rejectCross')],
@@ -720,6 +756,10 @@ const deedOf = new Map(deeds);
 
 /** Every deposit ends somewhere and every deadline passes. */
 function finish(world: World): void {
+  world.now += 1200;
+  world.scannedTo = world.now;
+  world.runAll();
+  world.endTaking(world.deposits.length % 2 === 0);
   for (let round = 0; round < 2; round++) {
     world.deposits.forEach(() => world.turn(0, ['mined'], 'confirmed'));
     world.deposits.forEach(() => world.turn(0, ['pool'], 'replaced'));
@@ -763,6 +803,7 @@ it('keeps every payment legal, quiet and complete through 10,000 random historie
   // Histories that never get anywhere would prove nothing.
   for (const status of ['SETTLED', 'EXPIRED', 'CANCELLED', 'FAILED']) expect(ends.get(status)).toBeGreaterThan(300);
   for (const status of ['PARTIALLY_PAID', 'CROSS_CHAIN_PENDING']) expect(visits.get(status)).toBeGreaterThan(300);
+  for (const end of ['taken', 'sentBack']) expect(visits.get(end)).toBeGreaterThan(100);
 });
 
 /** What a payer can do about a price: pay parts or what is asked, early, late or not at all, take it back, bump it,
