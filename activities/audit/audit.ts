@@ -1,18 +1,21 @@
 import type { DataSource } from 'typeorm';
 import type { ChainAdapter } from '../../domain/chains/chain';
 import { audit } from '../../db/audit/audit';
+import type { LightningWitness } from '../../db/audit/audit-lightning';
 
 export type AuditDeps = Readonly<{
   db: DataSource;
   adapters: readonly ChainAdapter[];
+  /** Our Lightning node; none: nothing is asked of one. */
+  lightning?: LightningWitness;
   log: { error(fields: object, text: string): void };
 }>;
 
-export const auditActivities = ({ db, adapters, log }: AuditDeps) => ({
+export const auditActivities = ({ db, adapters, lightning, log }: AuditDeps) => ({
   /** Checks the invariants, keeps the result, and shouts when one is broken. Returns how many are. */
   async runAudit(): Promise<number> {
     const startedAt = Date.now();
-    const violations = await audit(db, { adapters });
+    const violations = await audit(db, { adapters, ...(lightning ? { lightning } : {}) });
     await db.query('INSERT INTO audit_run (violations, duration_ms) VALUES ($1, $2)', [
       JSON.stringify(violations),
       Date.now() - startedAt,

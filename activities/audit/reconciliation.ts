@@ -5,17 +5,20 @@ import type { Config } from '../../domain/config';
 import { isZero } from '../../domain/money';
 import { requiredDepth } from '../../db/payments/payments';
 import { storePositions, reconcileAssets } from '../../db/audit/reconciliation';
+import { reconcileLightning, type LightningHoldings } from '../../db/audit/reconcile-lightning';
 import { restUntil } from '../rest';
 
 export type ReconciliationDeps = Readonly<{
   db: DataSource;
   adapters: readonly ChainAdapter[];
+  /** Our Lightning node; none: nothing is compared with one. */
+  lightning?: LightningHoldings;
   config: Pick<Config, 'confirmations' | 'POLL_INTERVAL_MS' | 'unexplainedBounds'>;
   log: { error(fields: object, text: string): void };
 }>;
 
 /** Holds the books against the chains. */
-export const reconciliationActivities = ({ db, adapters, config, log }: ReconciliationDeps) => {
+export const reconciliationActivities = ({ db, adapters, lightning, config, log }: ReconciliationDeps) => {
   /** One look at every asset. What does not add up may not leave from then on. */
   async function lookOnce(): Promise<void> {
     const { positions } = await reconcileAssets(db, adapters, (network) =>
@@ -26,6 +29,8 @@ export const reconciliationActivities = ({ db, adapters, config, log }: Reconcil
       ({ currency, unexplained }) => stopped.includes(currency) && !isZero(unexplained),
     ))
       log.error({ ...one }, 'Books and chain differ: nothing of this asset leaves until an operator has looked');
+    for (const one of lightning ? await reconcileLightning(db, lightning) : [])
+      log.error({ ...one }, 'The Lightning node has less than the books say: nothing of this asset leaves');
   }
 
   return {

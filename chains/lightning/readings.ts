@@ -2,7 +2,8 @@ import { counted, fields, height, hexText, list, Misshapen, oneOf, text, whole, 
 import { lndHttp, type LndLogin } from './http';
 import type { BitcoinNetwork, Invoice } from './invoice';
 
-/** What anybody of ours may know of a node. The macaroon needs `info:read` and `offchain:read`: it moves nothing. */
+/** What anybody of ours may know of a node. The macaroon needs `info:read` and `offchain:read`, and for `holds` also
+ *  `onchain:read`: it moves nothing. */
 
 type NodeInfo = Readonly<{
   version: string;
@@ -35,6 +36,10 @@ export type LndReadings = Readonly<{
   /** Throws NODE_UNREACHABLE for a node of another network. */
   info(): Promise<NodeInfo>;
   channels(): Promise<readonly Channel[]>;
+  /** All that the node has of its own, at the most: in channels that are open, being opened or closed, what is on its
+   *  way to others, and its wallet. Without what it holds for invoices: that is not its own yet. What a close has under
+   *  way may count twice. Millisatoshi. */
+  holds(): Promise<bigint>;
   /** An invoice as lnd itself reads it: what it would pay, to whom. */
   decode(invoice: string): Promise<Pick<Invoice, 'amountMsat' | 'hash' | 'payee' | 'createdAt' | 'expiresAt'>>;
   /** All channels in one file, which the node's seed alone opens (Base64). With it, and without the newest state, peers
@@ -79,9 +84,37 @@ export function capacityOf(channels: readonly Channel[]): Readonly<{ sendable: b
   };
 }
 
+/** Millisatoshi of an amount as lnd writes one in two units. */
+const msatIn = (from: Fields, name: string): bigint => whole(fields(from[name], name), 'msat');
+
+/** Field by field as lnd's `rpcserver.go`, v0.20, adds it up: what others are offered is `unsettled_remote_balance`. */
+async function holdsOf(lnd: ReturnType<typeof lndHttp>): Promise<bigint> {
+  const inChannels = await lnd.ask({
+    path: '/v1/balance/channels',
+    shape: (answer) => {
+      const balance = fields(answer, 'The balance of channels');
+      const parts = ['local_balance', 'unsettled_remote_balance', 'pending_open_local_balance'] as const;
+      return parts.reduce((sum, part) => sum + msatIn(balance, part), 0n);
+    },
+  });
+  const closing = await lnd.ask({
+    path: '/v1/channels/pending',
+    shape: (answer) => whole(fields(answer, 'The pending channels'), 'total_limbo_balance'),
+  });
+  const inWallet = await lnd.ask({
+    path: '/v1/balance/blockchain',
+    shape: (answer) => {
+      const balance = fields(answer, 'The balance of the wallet');
+      return whole(balance, 'total_balance') + whole(balance, 'locked_balance');
+    },
+  });
+  return inChannels + 1000n * (closing + inWallet);
+}
+
 export function lndReadings(login: LndLogin, network: BitcoinNetwork): LndReadings {
   const lnd = lndHttp(login);
   return {
+    holds: () => holdsOf(lnd),
     info: () =>
       lnd.ask({
         path: '/v1/getinfo',

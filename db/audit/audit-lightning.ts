@@ -1,9 +1,12 @@
 import type { DataSource } from 'typeorm';
+import { lightningPosition } from './reconcile-lightning';
 import type { HeldSighting } from '../../domain/lightning/held-money';
 import type { Violation } from './violation';
 
 /** What the audit asks of our Lightning node; a macaroon that reads is enough. */
 export type LightningWitness = Readonly<{
+  /** All that the node has of its own, at the most. Millisatoshi. */
+  holds(): Promise<bigint>;
   lookUp(hash: string): Promise<Readonly<{ state: HeldSighting['state']; paidMsat?: bigint }>>;
   /** Every invoice that is neither taken nor cancelled. */
   pending(): AsyncIterable<Readonly<{ hash: string; state: HeldSighting['state'] }>>;
@@ -12,10 +15,15 @@ export type LightningWitness = Readonly<{
 /** Invoices checked per look, those that ended last: the node's word about them never changes. */
 const invoicesPerLook = 200;
 
-/** I5 and I12 against the word of our Lightning node: it took what was booked, and nothing that was not, and holds
- *  money for our invoices alone. A node that does not answer is left for the next look. */
+/** I4, I5 and I12 against the word of our Lightning node: it has what is booked, took what was booked and nothing that
+ *  was not, and holds money for our invoices alone. A node that does not answer is left for the next look. */
 export async function auditInvoices(db: DataSource, node: LightningWitness): Promise<Violation[]> {
   const found = [
+    {
+      invariant: 'I4',
+      what: 'the Lightning node has less than the books say',
+      found: await shortfall(db, node),
+    },
     {
       invariant: 'I5',
       what: 'the Lightning node took something else than is booked',
@@ -24,6 +32,11 @@ export async function auditInvoices(db: DataSource, node: LightningWitness): Pro
     { invariant: 'I12', what: 'the Lightning node holds money that no invoice is for', found: await strange(db, node) },
   ];
   return found.filter((one) => one.found.length).map((one) => ({ ...one, found: one.found.slice(0, 20) }));
+}
+
+async function shortfall(db: DataSource, node: LightningWitness): Promise<string[]> {
+  const position = await lightningPosition(db, node).catch(() => null);
+  return position?.missing ? [`it lacks ${position.missing}`] : [];
 }
 
 async function wronglyEnded(db: DataSource, node: LightningWitness): Promise<string[]> {

@@ -235,8 +235,10 @@ it('shows no invoice that the node wrote otherwise than it was asked for', async
 });
 
 describe('the audit', () => {
-  const found = async (lightning?: LndInvoices): Promise<string[]> =>
-    (await audit(db, { settleMs: 0, ...(lightning ? { lightning } : {}) })).map(({ what }) => what);
+  const found = async (witness?: LndInvoices): Promise<string[]> => {
+    const lightning = witness && { ...witness, holds: () => lndReadings(node.login, 'regtest').holds() };
+    return (await audit(db, { settleMs: 0, ...(lightning ? { lightning } : {}) })).map(({ what }) => what);
+  };
 
   it('compares rows, journals, payments and the word of the node', async () => {
     const { paymentId, invoiceId } = await offered();
@@ -265,8 +267,11 @@ describe('the audit', () => {
     node.known.set('ab'.repeat(32), { ...known, state: 'ACCEPTED' });
     expect(await found(deps.invoices)).toEqual(['the Lightning node holds money that no invoice is for']);
     node.known.delete('ab'.repeat(32));
+    node.lost = node.capital + 1000n;
+    expect(await found(deps.invoices)).toEqual(['the Lightning node has less than the books say']);
     node.isAway = () => true;
     expect(await found(deps.invoices)).toEqual([]);
+    node.lost = 0n;
   });
 });
 

@@ -31,6 +31,9 @@ export class LndSimulator {
   readonly known = new Map<string, Known>();
   /** What the node really took, by hash. Millisatoshi. */
   readonly has = new Map<string, bigint>();
+  /** What its owner has put in, and what has left it since by no act of ours. Millisatoshi. */
+  capital = 5_000_000_000n;
+  lost = 0n;
   private readonly own = ownCertificate();
   private server!: Server;
 
@@ -84,6 +87,8 @@ export class LndSimulator {
   private answer(path: string, body: Record<string, string>): Answer {
     if (path === '/v1/getinfo') return { body: this.info() };
     if (path.startsWith('/v1/invoices?pending_only=true')) return { body: this.pending() };
+    const balance = this.balances()[path];
+    if (balance) return { body: balance };
     if (path === '/v2/invoices/hodl') return this.create(body);
     if (path === '/v2/invoices/settle') return this.settle(hexOf(body['preimage']!));
     if (path === '/v2/invoices/cancel') return this.cancel(hexOf(body['payment_hash']!));
@@ -95,6 +100,22 @@ export class LndSimulator {
     return {
       ...{ version: 'simulated', identity_pubkey: identity, block_height: this.height, synced_to_chain: this.isSynced },
       chains: [{ chain: 'bitcoin', network: 'regtest' }],
+    };
+  }
+  /** All of it in channels: what is taken is, and what is held is not yet ours. */
+  private balances(): Readonly<Record<string, object>> {
+    const taken = [...this.has.values()].reduce((sum, one) => sum + one, 0n);
+    const of = (msat: bigint): object => ({ sat: (msat / 1000n).toString(), msat: msat.toString() });
+    const held = [...this.known.values()].filter(({ state }) => state === 'ACCEPTED');
+    return {
+      '/v1/balance/channels': {
+        local_balance: of(this.capital + taken - this.lost),
+        unsettled_local_balance: of(held.reduce((sum, { paidMsat }) => sum + paidMsat, 0n)),
+        unsettled_remote_balance: of(0n),
+        pending_open_local_balance: of(0n),
+      },
+      '/v1/channels/pending': { total_limbo_balance: '0' },
+      '/v1/balance/blockchain': { total_balance: '0', locked_balance: '0' },
     };
   }
   private pending(): object {

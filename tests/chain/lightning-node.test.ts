@@ -374,6 +374,25 @@ describe('a node', () => {
     expect(capacityOf(channels)).toEqual({ sendable: 600_000n, receivable: 576_530n });
   });
 
+  it('has what is in its channels, on its way to others, in its closes and its wallet; not what is held', async () => {
+    const of = (msat: string): object => ({ sat: msat.slice(0, -3), msat });
+    const channels = {
+      ...{ balance: '9', local_balance: of('1000001'), remote_balance: of('70000000') },
+      ...{ unsettled_local_balance: of('500000000'), unsettled_remote_balance: of('20000') },
+      ...{ pending_open_local_balance: of('300000'), pending_open_remote_balance: of('900000000') },
+    };
+    answers['/v1/balance/channels'] = { body: channels };
+    answers['/v1/channels/pending'] = { body: { total_limbo_balance: '4000' } };
+    answers['/v1/balance/blockchain'] = {
+      body: { total_balance: '50000', confirmed_balance: '1', locked_balance: '6' },
+    };
+    expect(await readings().holds()).toBe(1_000_001n + 20_000n + 300_000n + 4_000_000n + 50_006_000n);
+    for (const part of ['local_balance', 'unsettled_remote_balance', 'pending_open_local_balance']) {
+      answers['/v1/balance/channels'] = { body: { ...channels, [part]: null } };
+      await expect(readings().holds()).rejects.toMatchObject({ ...away, message: expect.stringContaining(part) });
+    }
+  });
+
   it('reads invoices itself, and seals its channels in one file', async () => {
     const key = info.identity_pubkey;
     answers[`/v1/payreq/${text}`] = {

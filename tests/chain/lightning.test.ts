@@ -104,6 +104,7 @@ withNodes('lnd', () => {
     macaroons.readings = await bake(ours, [
       ['info', 'read'],
       ['offchain', 'read'],
+      ['onchain', 'read'],
     ]);
     macaroons.payments = await bake(ours, [
       ['offchain', 'read'],
@@ -152,6 +153,10 @@ withNodes('lnd', () => {
     expect(channel).toMatchObject({ isActive: true, capacity: 10_000_000n });
     expect(channel!.sendable).toBeGreaterThan(3_800_000n);
     expect(channel!.receivable).toBeGreaterThan(5_500_000n);
+    // What was pushed to us, less what the way of the channel's own transactions may cost.
+    const holds = await readings.holds();
+    expect(holds).toBeGreaterThan(3_900_000_000n);
+    expect(holds).toBeLessThanOrEqual(4_000_000_000n);
     const backup = await readings.backup();
     expect(backup.channels).toEqual([channel!.point]);
     expect(backup.sealed.length).toBeGreaterThan(100);
@@ -331,7 +336,7 @@ withNodes('lnd', () => {
     await until('both are over', async () => (await follow()) === 0);
     expect(await statusAndState(wanted)).toEqual({ status: 'SETTLED', state: 'taken', taken_msat: `${askedMsat}` });
     expect(await statusAndState(dead)).toEqual({ status: 'CANCELLED', state: 'cancelled', taken_msat: null });
-    const ofOurs = { lookUp: invoices.lookUp, pending: noInvoices };
+    const ofOurs = { holds: readings.holds, lookUp: invoices.lookUp, pending: noInvoices };
     expect(await audit(db, { lightning: ofOurs })).toEqual([]);
     for (const one of [asChain!, asPayments!, db]) await one.destroy();
     await database.drop();

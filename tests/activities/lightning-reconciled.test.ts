@@ -1,0 +1,132 @@
+import { MockActivityEnvironment } from '@temporalio/testing';
+import type { DataSource } from 'typeorm';
+import { auditActivities } from '../../activities/audit/audit';
+import { reconciliationActivities } from '../../activities/audit/reconciliation';
+import { followInvoices } from '../../activities/lightning/follow';
+import { lndInvoices } from '../../chains/lightning/invoices';
+import { lndReadings } from '../../chains/lightning/readings';
+import { lightningPosition, reconcileLightning } from '../../db/audit/reconcile-lightning';
+import { connectionsTo, freshDatabase, urlFor } from '../setup/postgres';
+import { aPaymentWithInvoice, askedMsat, price } from './lightning-shop';
+import { LndSimulator } from './lnd-simulator';
+
+/** What is booked of Lightning against what the node has, with the rights of the payments worker. */
+
+const node = new LndSimulator();
+let database: Awaited<ReturnType<typeof freshDatabase>>;
+let db: DataSource;
+let payments: DataSource;
+let chain: DataSource;
+const readings = () => lndReadings(node.login, 'regtest');
+const reconcile = () => reconcileLightning(payments, readings(), 1);
+
+/** A payment whose invoice is paid: until the node holds the money, or until it is taken and booked. */
+async function paid(isTaken: boolean): Promise<string> {
+  const { invoiceId } = await aPaymentWithInvoice(db, payments);
+  const follow = () =>
+    followInvoices({
+      ...{ db: chain, invoices: lndInvoices(node.login, 'regtest'), readings: readings(), keys: ['22'.repeat(32)] },
+      log: { error: (fields: object) => expect(fields).toEqual({}) },
+    });
+  await follow();
+  const [{ hash }] = await db.query<[{ hash: string }]>('SELECT hash FROM lightning_invoice WHERE id = $1', [
+    invoiceId,
+  ]);
+  node.pay(hash, askedMsat);
+  if (isTaken) await follow();
+  return hash;
+}
+const frozen = (): Promise<unknown> => db.query('SELECT currency, reason FROM egress_freeze');
+const incidents = (): Promise<unknown> =>
+  db.query(`SELECT subject_id AS of, details FROM incident WHERE kind = 'unreconciled' AND resolved_at IS NULL`);
+
+beforeAll(async () => {
+  database = await freshDatabase();
+  db = await connectionsTo(database.url).initialize();
+  payments = await connectionsTo(urlFor(database.url, 'payments')).initialize();
+  chain = await connectionsTo(urlFor(database.url, 'chain')).initialize();
+  await node.start();
+});
+beforeEach(async () => {
+  node.mend();
+  Object.assign(node, { capital: 0n, lost: 0n });
+  await db.query('DELETE FROM egress_freeze');
+});
+afterAll(async () => {
+  await node.stop();
+  for (const one of [chain, payments, db]) await one?.destroy();
+  await database?.drop();
+});
+
+it('asks no node while nothing is booked', async () => {
+  node.isAway = () => true;
+  expect(await lightningPosition(payments, readings())).toEqual({ booked: [], missing: null });
+});
+
+it('finds what is booked in the node, to the satoshi, and not what the node holds for an invoice', async () => {
+  await paid(true);
+  await paid(false);
+  const booked = [{ currency: 'BTC', ledger: price }];
+  expect(await lightningPosition(payments, readings())).toEqual({ booked, missing: null });
+  node.lost = 1n;
+  expect(await lightningPosition(payments, readings())).toEqual({ booked, missing: '0.00000001' });
+  Object.assign(node, { capital: 7_000n, lost: 0n });
+  expect(await reconcile()).toEqual([]);
+  expect([await frozen(), await incidents()]).toEqual([[], []]);
+});
+
+it('stops the asset and tells an operator where the node has less, once, until it has enough again', async () => {
+  node.lost = 30_000n;
+  const one = { currency: 'BTC', ledger: price, missing: '0.0000003' };
+  expect(await reconcile()).toEqual([one]);
+  expect(await reconcile()).toEqual([]);
+  const stop = [{ currency: 'BTC', reason: 'The Lightning node has 0.0000003 BTC less than the books say' }];
+  expect([await frozen(), await incidents()]).toEqual([stop, [{ of: 'BTC', details: one }]]);
+  node.lost = 0n;
+  expect(await reconcile()).toEqual([]);
+  // What is stopped stays so until an operator has looked.
+  expect([await frozen(), await incidents()]).toEqual([stop, []]);
+});
+
+it('concludes nothing from a node that is away, or is on the move', async () => {
+  node.lost = 30_000n;
+  for (const part of ['balance/channels', 'channels/pending', 'balance/blockchain']) {
+    node.isAway = (path) => path.includes(part);
+    expect(await reconcile()).toEqual([]);
+  }
+  node.mend();
+  const moving = {
+    holds: async () => {
+      node.lost += 1_000n;
+      return readings().holds();
+    },
+  };
+  expect(await reconcileLightning(payments, moving, 1)).toEqual([]);
+  expect([await frozen(), await incidents()]).toEqual([[], []]);
+});
+
+it('is compared by the workflows of the reconciliation and the audit, where they are given a node', async () => {
+  node.lost = 30_000n;
+  await db.query(
+    `INSERT INTO chain_cursor (network, height, hash, head_height, scanned_through)
+     VALUES ('bitcoin', 100, 'b', 100, now())`,
+  );
+  const activity = new MockActivityEnvironment();
+  const said: string[] = [];
+  const log = {
+    error: (_: object, text: string) => {
+      said.push(text);
+      activity.cancel();
+    },
+  };
+  const config = { confirmations: {}, POLL_INTERVAL_MS: 1000, unexplainedBounds: {} };
+  const { keepReconciliation } = reconciliationActivities({
+    ...{ db: payments, adapters: [], lightning: readings(), config, log },
+  });
+  await expect(activity.run(keepReconciliation)).rejects.toMatchObject({ type: 'MOVES' });
+  expect(said).toEqual([expect.stringContaining('The Lightning node has less than the books say')]);
+  expect(await frozen()).toEqual([expect.objectContaining({ currency: 'BTC' })]);
+  const lightning = { ...lndInvoices(node.login, 'regtest'), holds: readings().holds };
+  expect(await auditActivities({ db: payments, adapters: [], lightning, log }).runAudit()).toBe(1);
+  expect(await auditActivities({ db: payments, adapters: [], log }).runAudit()).toBe(0);
+});
