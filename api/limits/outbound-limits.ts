@@ -48,8 +48,8 @@ const shownSchema = named('OutboundLimits', {
   ),
   outgoingHeldSince: Type.Union([time, Type.Null()], {
     description:
-      'Since when nothing of the merchant is signed, whatever the limits allow: the platform holds its outgoing money. ' +
-      'null: its money may leave, or these are the limits of all merchants together.',
+      'Since when nothing of the merchant is signed, whatever the limits allow: the platform holds its outgoing ' +
+      'money. null: its money may leave, or these are the limits of all merchants together.',
   }),
 });
 

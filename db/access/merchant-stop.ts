@@ -21,8 +21,8 @@ export async function stoppedSince(db: Queryable, merchantId: string): Promise<D
   return row?.held_at ?? null;
 }
 
-/** Why it is stopped, for the signer: those of these merchants whose money is stopped, and why. A stop that is set meanwhile
- *  waits until the signature is committed, so that nothing is signed after it. */
+/** Why it is stopped, for the signer: those of these merchants whose money is stopped, and why. A stop that is set
+ *  meanwhile waits until the signature is committed, so that nothing is signed after it. */
 export async function stopsOf(tx: EntityManager, merchantIds: readonly string[]): Promise<ReadonlyMap<string, string>> {
   if (!merchantIds.length) return new Map();
   const rows = await prepared(tx, 'stopped-merchants').query<Array<{ id: string; held_because: string | null }>>(
