@@ -1,6 +1,7 @@
 import type { ExpiringFamily, ExpiringPlan, ExpiringTransfer, TermsAnswer } from '../../domain/chains/chain';
 import { DomainError } from '../../domain/errors';
 import { tronCodec } from './codec';
+import type { AskedTronTransfer, CostAnswer } from './costs';
 import type { TronNode } from './node';
 import type { TronChain, TronPlan } from './plan';
 import { readTransaction } from './read-back';
@@ -26,8 +27,23 @@ function tronPlanOf({ from, key, currency, to, tag, units, on, last, sequence, f
   };
 }
 
-async function termsOf(node: Terms, { from, to, currency, units }: ExpiringTransfer): Promise<TermsAnswer> {
-  const answer = await node.costOf({ from, to, currency, units });
+/** The least amount that takes as many bytes as this one: seven bits each. */
+const leastOfLength = (units: bigint): bigint => 1n << BigInt(7 * Math.ceil(units.toString(2).length / 7) - 7);
+
+/** What a transfer of all that is left takes: what is left after its fee has as many bytes, or fewer. An address that
+ *  holds hardly more than the least amount of that length waits until its free bandwidth is back. */
+async function costOfAll(node: Terms, { units, ...transfer }: AskedTronTransfer): Promise<CostAnswer> {
+  if (units <= 0n) return { state: 'short', reason: `nothing is left on ${transfer.from}` };
+  const answer = await node.costOf({ ...transfer, units: leastOfLength(units) });
+  if (answer.state !== 'done' || units > answer.cost.most) return answer;
+  return { state: 'short', reason: `a fee of ${answer.cost.most} sun leaves nothing of the ${units} that are left` };
+}
+
+async function termsOf(node: Terms, { isAll, ...asked }: ExpiringTransfer): Promise<TermsAnswer> {
+  const { from, to, currency, units } = asked;
+  const answer = await (isAll
+    ? costOfAll(node, { from, to, currency, units })
+    : node.costOf({ from, to, currency, units }));
   if (answer.state === 'short' || answer.state === 'unclear') return { state: answer.state, reason: answer.reason };
   if (answer.state !== 'done') return { state: 'fails', reason: answer.reason };
   const on = await node.expiring.finalBlock();

@@ -27,7 +27,9 @@ function paymentOf({ currency, last, sequence, on, units, feeLimit, ...plan }: E
 
 /** What a payment is signed on now. Who would get nothing is found before it costs a fee: accounts that ask for a tag,
  *  and new ones that would get less than the reserve. */
-async function termsOf(node: Terms, { from, to, tag, units }: ExpiringTransfer): Promise<TermsAnswer> {
+async function termsOf(node: Terms, { from, to, tag, units, isAll }: ExpiringTransfer): Promise<TermsAnswer> {
+  // Deposits arrive in the treasury, and its reserve stays.
+  if (isAll) return { state: 'unclear', reason: 'an account of the XRP Ledger is never emptied' };
   const { height, hash, time } = await node.head();
   const [sender, receiver, reserves, fees] = await Promise.all([
     node.account(from, height),

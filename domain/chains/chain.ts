@@ -222,8 +222,10 @@ export type ExpiringNode = Readonly<{
   fateOf(signed: Readonly<{ txId: string; window: ValidityWindow; signedOn: string }>): Promise<Fate>;
 }>;
 
-/** A transfer that a node is asked about before it is signed. */
-export type ExpiringTransfer = Pick<ExpiringPlan, 'from' | 'currency' | 'to' | 'tag' | 'units'>;
+/** A transfer that a node is asked about before it is signed. `isAll`: the units are all that is left of the native
+ *  coin, and what it burns comes out of them. */
+export type ExpiringTransfer = Pick<ExpiringPlan, 'from' | 'currency' | 'to' | 'tag' | 'units'> &
+  Readonly<{ isAll?: boolean }>;
 
 /** On what a transfer is signed now. `mostUnits`: what it burns at the most, in base units of the native coin. */
 type ExpiringTerms = Pick<ExpiringPlan, 'on' | 'last' | 'sequence' | 'feeLimit'> & Readonly<{ mostUnits: bigint }>;

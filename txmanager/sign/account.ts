@@ -87,7 +87,7 @@ export function transferOf(
 }
 
 /** What the intent's deposits brought, less what finished intents took off the same address, native fees included. */
-async function leftOn(tx: EntityManager, intent: IntentRow): Promise<bigint> {
+export async function leftOn(tx: EntityManager, intent: IntentRow): Promise<bigint> {
   const decimals = assetOf(intent.currency).decimals;
   const deposits = await depositsById(tx, intent.deposit_ids);
   const brought = deposits.reduce((sum, deposit) => sum + toUnits(fit(deposit.amount, decimals, 'down'), decimals), 0n);

@@ -4,7 +4,7 @@ import type { ExpiringPlan } from '../../domain/chains/chain';
 import { tagIn } from '../../domain/chains/tags';
 import { attemptsOf, type IntentRow } from '../../db/txmanager/intents';
 import { limitsOf, noteCap } from '../fee-caps';
-import { heldAt } from './account';
+import { heldAt, leftOn } from './account';
 import { waitForCap } from './new-destinations';
 import { mayCost, type SignFacts } from './policy';
 import type { Signed, Signer } from './signer';
@@ -12,7 +12,8 @@ import { store } from './store';
 import { keyOf } from './wallet';
 
 /** One transfer that ends with a block or a moment, on what the signer's own node has said. What it burns at the most
- *  is its price and its fee: of the attempts of an intent one is mined at the most, so its budget is that of one. */
+ *  is its price and its fee: of the attempts of an intent one is mined at the most, so its budget is that of one. Where
+ *  all that is left moves, what it burns less stays on the address. */
 export async function signExpiring(
   signer: Signer,
   tx: EntityManager,
@@ -25,7 +26,9 @@ export async function signExpiring(
   // What is free on TRON costs a unit here: no price is nothing.
   const feeUnits = mostUnits > 0n ? mostUnits : 1n;
   const [output] = intent.outputs;
-  const units = BigInt(output!.units!);
+  const burnt = isToken(intent.currency) ? 0n : mostUnits;
+  const units = output!.units === null ? (await leftOn(tx, intent)) - burnt : BigInt(output!.units!);
+  if (units <= 0n) return { state: 'waiting', reason: `a fee of ${burnt} leaves nothing to move` };
   const price = { unitPrice: feeUnits.toString(), dataPart: '0' };
   const cost = mayCost({
     limits: limitsOf(intent),

@@ -2,8 +2,10 @@ import type { DataSource } from 'typeorm';
 import { noteAbsence, validitiesOf } from '../../db/txmanager/expiry';
 import type { IntentRow } from '../../db/txmanager/intents';
 import type { TermsAnswer } from '../../domain/chains/chain';
+import { isToken } from '../../domain/chains/assets';
 import { tagIn } from '../../domain/chains/tags';
 import { faultOfProof } from '../../domain/txmanager/expiry';
+import { leftOn } from './account';
 import { familyOf, type Signer } from './signer';
 
 /** What the signer's own node says of an intent whose transactions expire, before any row is locked. */
@@ -30,10 +32,11 @@ export async function lookFor(signer: Signer, db: DataSource, intentId: string):
     await noteAbsence(db, intent.network, fate.proof);
   }
   const [output] = intent.outputs;
-  // What is left of an address is known when it is locked, and the node is asked before.
-  if (!output || output.units === null)
-    return { terms: { state: 'unclear', reason: 'all that is left is not signed where transactions expire' } };
+  if (!output) return { terms: { state: 'unclear', reason: 'it pays nobody' } };
   const { from_address: from, currency } = intent;
-  const asked = { from, currency, to: output.address, ...tagIn(output), units: BigInt(output.units) };
+  // What is left is looked at again under the locks: of what the node was asked only the fee counts.
+  const units = output.units === null ? await leftOn(db.manager, intent) : BigInt(output.units);
+  const isAll = output.units === null && !isToken(currency);
+  const asked = { from, currency, to: output.address, ...tagIn(output), units, isAll };
   return { terms: await family.node.termsOf(asked) };
 }

@@ -16,7 +16,8 @@ export function signAndRead(signer: Signer, intent: IntentRow, plan: ExpiringPla
     currency: intent.currency,
     to: output!.address,
     tag: output!.tag ?? null,
-    units: BigInt(output!.units!),
+    // All that is left is what the plan says, which the signer has counted.
+    units: output!.units === null ? plan.units : BigInt(output!.units!),
     last: plan.last,
     sequence: plan.sequence,
     feeLimit: plan.feeLimit,
