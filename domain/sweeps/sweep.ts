@@ -102,7 +102,7 @@ function planAccounts(input: SweepInput, network: EvmNetwork, external: External
   };
   const one = workOf({ currency, inputs: 1, outputs: 1 });
   const toSettlement = external && input.settlementGas !== undefined ? input.settlementGas : one;
-  const fees = isNative ? costIn(toSettlement + one) : null;
+  const fees = isNative ? { settlement: costIn(toSettlement), both: costIn(toSettlement + one) } : null;
   const intents: PlannedIntent[] = [];
   let netLeft = external ? (input.netLeft ?? external.net) : '0';
   for (const source of input.sources) {
@@ -141,22 +141,23 @@ function planAccounts(input: SweepInput, network: EvmNetwork, external: External
   return intents;
 }
 
-/** Custody external: each address pays what it can towards the net first; what is left of it is our fee. `fees`: what
- *  two transactions of the chain's own coin cost, which stays for them; null for a token. */
+/** Custody external: each address pays what it can towards the net first; what is left of it is our fee, which stays
+ *  there where moving it costs more than it is. `fees`: what the transaction to the settlement address costs in the
+ *  chain's own coin, and both together; null for a token. */
 function shared(
   input: SweepInput,
   source: SweepSource,
   netLeft: string,
-  fees: string | null,
+  fees: Readonly<{ settlement: string; both: string }> | null,
 ): Readonly<{ outputs: PlannedOutput[]; netLeft: string }> {
   const { currency, settlementAddress, feeAddress } = input;
-  const spendable = subtract(source.amount, fees ?? '0');
+  const spendable = subtract(source.amount, fees?.settlement ?? '0');
   const toMerchant = compare(spendable, netLeft) < 0 ? spendable : netLeft;
   const outputs: PlannedOutput[] = [];
   if (isPositive(toMerchant))
     outputs.push({ address: settlementAddress, units: baseUnits(currency, toMerchant).toString() });
   const rest = subtract(source.amount, toMerchant);
-  if (compare(rest, fees ?? '0') > 0)
+  if (compare(rest, fees?.both ?? '0') > 0)
     outputs.push({ address: feeAddress, units: fees === null ? baseUnits(currency, rest).toString() : null });
   return { outputs, netLeft: subtract(netLeft, toMerchant) };
 }

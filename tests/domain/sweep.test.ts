@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { assetOf } from '../../domain/chains/assets';
-import { add, compare, fromUnits } from '../../domain/money';
+import { add, compare, fromUnits, isPositive, subtract, toUnits } from '../../domain/money';
 import { splitPaid } from '../../domain/pricing/quote';
 import { evmOf } from '../../domain/chains/costs';
 import { bumpedPrice } from '../../domain/txmanager/fee-limits';
@@ -93,6 +93,40 @@ describe('planning a sweep', () => {
       expect(toMerchant.map((output) => fromUnits(BigInt(output.units!), assetOf(currency).decimals))).toEqual([net]);
       expect(plan!.flatMap((intent) => intent.outputs).some((output) => output.address === 'fee')).toBe(true);
     }
+  });
+
+  describe('A5: of native coins with custody external', () => {
+    // 0.00042 for each of two transfers; 0.4 % and the provision are ours.
+    const plan = (amount: string, networkFee: string) =>
+      planSweep(input({ custody: 'external', sources: [{ address: 'd', depositIds: ['1'], amount }], networkFee }));
+
+    it('brings the merchant the net also where our part would not pay for a transfer of its own', () => {
+      expect(plan('0.05', '0.00042')).toMatchObject([
+        { kind: 'sweep', outputs: [{ address: 'settlement', units: '49380000000000000' }] },
+      ]);
+    });
+
+    it('moves our part from the amount on that pays for both', () => {
+      expect(plan('0.12', '0.00042')!.map(({ outputs }) => outputs[0]!.address)).toEqual(['settlement', 'fee']);
+    });
+
+    it('waits where the net itself would not pay for its transfer', () => {
+      expect(plan('0.05', '0.0002')).toBeNull();
+    });
+
+    it('never leaves more than the transfer of it would cost', () => {
+      const both = '0.00084';
+      fc.assert(
+        fc.property(fc.integer({ min: 1, max: 5000 }), fc.integer({ min: 1, max: 300 }), (amount, provision) => {
+          const [paid, fee] = [`${amount / 1000}`, (provision / 100_000).toFixed(5)];
+          const outputs = plan(paid, fee)?.flatMap((intent) => intent.outputs);
+          const net = splitPaid(paid, 'ETH', 40, fee).net;
+          if (!outputs || !isPositive(net)) return;
+          expect(outputs[0]).toEqual({ address: 'settlement', units: toUnits(net, 18).toString() });
+          expect(outputs.length === 2).toBe(compare(subtract(paid, net), both) > 0);
+        }),
+      );
+    });
   });
 
   it('never plans to send more than came', () => {
