@@ -58,6 +58,7 @@ export const heldMoney = (opened: () => Dashboard): void =>
     }, 120_000);
 
     it('tells at home that all outgoing money is held, and on the limits since when', async () => {
+      await dashboard.forgetLimits();
       const ann = await anAdmin(dashboard, 'ann');
       const { merchantId } = await ann.asks('GET', '/api/v1/auth/me');
       const hold = `UPDATE merchant SET held_because = $2, held_at = now() WHERE id = $1`;
