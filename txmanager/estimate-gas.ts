@@ -104,19 +104,19 @@ async function ask(deps: GasDeps, intent: IntentRow): Promise<GasAnswer> {
   const addresses = [...new Set(deposits.map(({ address }) => address))];
   const unitsAt = (address: string): bigint =>
     deposits.reduce((sum, one) => sum + (one.address === address ? baseUnits(currency, one.amount) : 0n), 0n);
-  const transfers = addresses.flatMap((from) => intent.outputs.map(({ address }) => ({ from, to: address })));
-  const answers = await inParallel(transfers, atOnce, ({ from, to }) => one(from, to, unitsAt(from)));
-  const refused = answers.find(({ state }) => state === 'reverts');
+  const answersTo = ({ address: to }: { address: string }): Promise<GasAnswer[]> =>
+    inParallel(addresses, atOnce, (from) => one(from, to, unitsAt(from)));
+  const answers: GasAnswer[][] = [];
+  for (const output of intent.outputs) answers.push(await answersTo(output));
+  const refused = answers.flat().find(({ state }) => state === 'reverts');
   if (refused) return refused;
   // What is not there now the signer leaves out.
-  return {
-    state: 'done',
-    gas: batchGasLimit(
-      currency,
-      addresses.length,
-      answers.map((one) => (one.state === 'done' ? one.gas : ceiling)),
-    ),
-  };
+  const gasOf = (answer: GasAnswer): bigint => (answer.state === 'done' ? answer.gas : ceiling);
+  const dearest = (some: readonly bigint[]): bigint => some.reduce((most, gas) => (gas > most ? gas : most), 0n);
+  const each = addresses.map((_, n) => dearest(answers.map((to) => gasOf(to[n]!))));
+  // All but one give to one address alone.
+  const further = intent.outputs.length > 1 ? [dearest(each)] : [];
+  return { state: 'done', gas: batchGasLimit(currency, addresses.length, [...each, ...further]) };
 }
 
 /** Keeps an estimate, with the fee limits that follow from it, or ends what cannot succeed. */

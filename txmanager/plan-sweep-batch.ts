@@ -1,4 +1,5 @@
 import type { EntityManager } from 'typeorm';
+import { faultOfSweeper } from '../chains/evm/sweeper';
 import { baseUnits, isToken, networkOf } from '../domain/chains/assets';
 import { batchLimitWork } from '../domain/chains/costs';
 import { newId } from '../domain/ids';
@@ -46,14 +47,17 @@ export async function lockGroup(tx: EntityManager, paymentId: string, terms: Swe
 export function canBatch({ currency }: Pick<PaymentRow, 'currency'>, terms: SweepTerms): boolean {
   const { id, kind, destinationTags } = networkOf(currency!);
   if (kind === 'utxo') return true;
-  return isToken(currency!) && !destinationTags && terms.sweepers.includes(id);
+  return isToken(currency!) && !destinationTags && terms.sweepers[id] !== undefined;
 }
 
-/** The contract obeys the first gas wallet alone. While it is frozen or blocked, tokens go by top-ups of the others. */
-async function isSweeperHeldUp(tx: EntityManager, currency: string): Promise<boolean> {
+/** The contract obeys the first gas wallet alone. While that is frozen or blocked, and where the contract is one of
+ *  another release or wallet, tokens go by top-ups. */
+async function isSweeperOut(tx: EntityManager, currency: string, terms: SweepTerms): Promise<boolean> {
   if (!isToken(currency)) return false;
   const { id } = networkOf(currency);
-  return (await heldUpWallets(tx, id, 'gas')).includes(await ownAddress(tx, id, 'gas'));
+  const gasWallet = await ownAddress(tx, id, 'gas');
+  if (faultOfSweeper(terms.sweepers[id]!, gasWallet) !== null) return true;
+  return (await heldUpWallets(tx, id, 'gas')).includes(gasWallet);
 }
 
 /** Other payments that are ready for the same settlement address, locked: one that somebody else holds is left for its
@@ -101,7 +105,7 @@ export async function planTogether(
   now: Date,
 ): Promise<{ id: string; members: Ready[] } | null> {
   const currency = own.payment.currency!;
-  if (!canBatch(own.payment, terms) || (await isSweeperHeldUp(tx, currency))) return null;
+  if (!canBatch(own.payment, terms) || (await isSweeperOut(tx, currency, terms))) return null;
   const all = [own, ...(await batchCandidatesOf(tx, own.payment))];
   const network = networkOf(currency);
   const least = network.kind === 'account' ? 1 : 2;

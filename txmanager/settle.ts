@@ -1,4 +1,5 @@
 import type { EntityManager } from 'typeorm';
+import { sweeperOf } from '../chains/evm/sweeper';
 import { assetOf, isToken, networkOf } from '../domain/chains/assets';
 import { externalSweepJournal, settleJournal, sweepJournal, type Journal } from '../domain/ledger/ledger';
 import { add, compare, fit, fromUnits } from '../domain/money';
@@ -142,8 +143,10 @@ function journalOf(
  *  platform's, and its payments bear no more than was quoted. */
 async function makesDelegate(tx: EntityManager, payment: PaymentRow, done: readonly Swept[]): Promise<boolean> {
   for (const { intent } of done)
-    if (intent.share && isToken(payment.currency!) && (await isFirstBatch(tx, intent, payment.settlement_address!)))
-      return true;
+    if (intent.share && isToken(payment.currency!)) {
+      const sweeper = sweeperOf(intent.from_address).address;
+      if (await isFirstBatch(tx, intent, { destination: payment.settlement_address!, sweeper })) return true;
+    }
   return false;
 }
 

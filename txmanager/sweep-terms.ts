@@ -1,5 +1,5 @@
 import type { EntityManager } from 'typeorm';
-import { networkOf } from '../domain/chains/assets';
+import { networkOf, type NetworkId } from '../domain/chains/assets';
 import { DomainError } from '../domain/errors';
 import type { PaymentRow } from '../domain/payments/payment';
 import type { Config } from '../domain/config';
@@ -15,15 +15,15 @@ export type SweepTerms = Readonly<{
   batchSeconds: number;
   maxCostPct: number;
   maxWaitHours: number;
-  /** Networks where a contract of ours sweeps the tokens of many. */
-  sweepers: readonly string[];
+  /** By network: the contract of ours that sweeps the tokens of many. */
+  sweepers: Readonly<Partial<Record<NetworkId, string>>>;
 }>;
 
 export const termsOf = (config: Config): SweepTerms => ({
   batchSeconds: config.SWEEP_BATCH_SECONDS,
   maxCostPct: config.SWEEP_MAX_COST_PCT,
   maxWaitHours: config.SWEEP_MAX_WAIT_HOURS,
-  sweepers: Object.keys(config.chain.sweepers),
+  sweepers: config.chain.sweepers,
 });
 
 /** A payment that can be swept now, and what of it is to be swept. */

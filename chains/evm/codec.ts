@@ -26,7 +26,7 @@ import {
 import { DomainError } from '../../domain/errors';
 import { toUnits } from '../../domain/money';
 import { branchedChildren, keyPairs, nameOf, type KeyPair } from '../child-key';
-import { delegateOf, sweeperAbi, sweeperOf } from './sweeper';
+import { delegateOf, faultOfSweeper, sweeperAbi } from './sweeper';
 
 type AccountPlan = Extract<TransactionPlan, { kind: 'account' }>;
 type Batch = NonNullable<AccountPlan['batch']>;
@@ -56,21 +56,16 @@ export function assetIn(chain: EvmChain, currency: Currency): Readonly<{ decimal
 }
 
 /** Our contract, and the code that accounts delegate to so that it can move their tokens to `to` and `restTo`. Throws
- *  INTENT_MISMATCH where the contract is not the one of this code that obeys `operator`: of another release, or
- *  somebody else's. */
+ *  INTENT_MISMATCH where the contract does not sweep for `operator`. */
 function sweeperFor(
   network: EvmNetwork,
   chain: EvmChain,
   { operator, to, restTo }: Readonly<{ operator: string; to: Hex; restTo: Hex }>,
 ): { sweeper: Hex; delegate: Hex } {
   if (!chain.sweeper) throw new DomainError('INTENT_MISMATCH', `No sweeper contract is configured for ${network.name}`);
+  const fault = faultOfSweeper(chain.sweeper, operator);
+  if (fault !== null) throw new DomainError('INTENT_MISMATCH', fault);
   const sweeper = getAddress(chain.sweeper);
-  const own = sweeperOf(operator).address;
-  if (sweeper !== own)
-    throw new DomainError(
-      'INTENT_MISMATCH',
-      `The contract at ${sweeper} is not this release's sweeper of ${operator}, which is at ${own}`,
-    );
   return { sweeper, delegate: delegateOf(sweeper, to, restTo) };
 }
 
@@ -110,14 +105,17 @@ function callOf(chain: EvmChain, plan: AccountPlan): { to: Hex; value: bigint; d
   return { to: getAddress(contract), value: 0n, data };
 }
 
-/** EIP-1559 transfers under BIP 44: `m/44'/coin'/role'/branch/index`. Addresses are kept with their EIP-55 checksum. */
-export function evmCodec(network: EvmNetwork, chain: EvmChain): ChainCodec {
-  // Of tokens, and our own sweeper: what is sent to them is lost.
-  const contracts = new Set(
+/** Contracts of tokens, and our own sweeper, in lower case: what is sent to them is lost. */
+const contractsOf = (chain: EvmChain): ReadonlySet<string> =>
+  new Set(
     [chain.sweeper, ...[...chain.assets.values()].map(({ contract }) => contract)].flatMap(
       (contract) => contract?.toLowerCase() ?? [],
     ),
   );
+
+/** EIP-1559 transfers under BIP 44: `m/44'/coin'/role'/branch/index`. Addresses are kept with their EIP-55 checksum. */
+export function evmCodec(network: EvmNetwork, chain: EvmChain): ChainCodec {
+  const contracts = contractsOf(chain);
   const childOf = branchedChildren('uncompressed');
   /** `publicKey`: uncompressed. */
   const addressOf = (publicKey: Uint8Array): string => publicKeyToAddress(bytesToHex(publicKey));
@@ -176,6 +174,7 @@ export function evmCodec(network: EvmNetwork, chain: EvmChain): ChainCodec {
       const raw = serializeTransaction(transaction, signatureOf(key, keccak256(serializeTransaction(transaction))));
       return { txId: keccak256(raw), raw };
     },
+    ...(chain.sweeper ? { sweeperFault: (gasWallet: string) => faultOfSweeper(chain.sweeper!, gasWallet) } : {}),
     sizeOf: ({ currency }) => (assetIn(chain, currency).contract === null ? network.gas.native : network.gas.token),
     paymentUri(address, currency, amount, _names, tag) {
       if (tag !== undefined) throw new DomainError('INTENT_MISMATCH', `${network.name} has no destination tags`);

@@ -1,4 +1,4 @@
-import { encodeDeployData, getCreate2Address, parseAbi, type Hex } from 'viem';
+import { encodeDeployData, getAddress, getCreate2Address, parseAbi, type Hex } from 'viem';
 import { delegateCode, sweeperCode } from './sweeper-code';
 
 /** The contract that sweeps the tokens of many addresses, and where it and its delegates are: each address follows from
@@ -27,4 +27,11 @@ export function sweeperOf(gasWallet: string): Readonly<{ address: Hex; data: Hex
 export function delegateOf(sweeper: Hex, to: Hex, restTo: Hex): Hex {
   const bytecode = encodeDeployData({ abi: delegateAbi, bytecode: delegateCode, args: [to, restTo] });
   return getCreate2Address({ from: sweeper, salt, bytecode });
+}
+
+/** Why a contract cannot sweep for a gas wallet: it is not this code's, or obeys another wallet; null where it can. */
+export function faultOfSweeper(contract: string, gasWallet: string): string | null {
+  const own = sweeperOf(gasWallet).address;
+  if (getAddress(contract) === own) return null;
+  return `the contract at ${getAddress(contract)} is not this release's sweeper of ${gasWallet}, which is at ${own}`;
 }

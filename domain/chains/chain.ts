@@ -195,6 +195,9 @@ export interface ChainCodec {
   /** Deterministic signature over `plan`. Throws PLAN_UNBALANCED, KEY_MISMATCH (the key does not give the stated
    *  address). */
   sign(seeds: Seeds, plan: TransactionPlan): SignedTransaction;
+  /** Why the sweeper contract of the chain cannot move tokens for a gas wallet; null where it can. Absent: there is
+   *  none. */
+  sweeperFault?(gasWallet: string): string | null;
   /** Virtual bytes or gas of a plan of this shape: UTXO by inputs and outputs, EVM by asset. */
   sizeOf(shape: { inputs: number; outputs: number; currency: Currency }): bigint;
   /** Wallets open the payment from it: BIP 21 or EIP-681; `amount` is a decimal string in whole units. EIP-681 has no

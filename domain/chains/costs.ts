@@ -69,12 +69,12 @@ export const sweepWork = (currency: Currency, inputs: number): bigint =>
   workOf({ currency, inputs, outputs: networkOf(currency).kind === 'utxo' ? 1 : inputs });
 
 /** The most work of one transaction that moves deposits of many payments: coins to `outputs`, or the tokens of `inputs`
- *  addresses to as many. */
+ *  addresses, of which one gives to all of them. */
 export function batchLimitWork(planned: PlannedTransfer): bigint {
   const network = networkOf(planned.currency);
   if (network.kind === 'utxo') return utxoWork(network, planned);
   const { base, each } = network.gas.batchLimit;
-  return base + each * BigInt(planned.inputs * planned.outputs);
+  return base + each * BigInt(planned.inputs + planned.outputs - 1);
 }
 
 /** About the gas of one transaction that moves the tokens of `inputs` addresses, one part of `parts`. `isShared`: to

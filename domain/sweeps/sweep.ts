@@ -1,7 +1,7 @@
 import { assetOf, baseUnits, networkOf, type EvmNetwork } from '../chains/assets';
 import { batchWork, costUnits, gasFor, gasOfTransfer, nativeCost, sweepWork, workOf } from '../chains/costs';
 import { feeLimits, limitsFor } from '../txmanager/fee-limits';
-import { compare, fit, fromUnits, isPositive, subtract, times, toUnits } from '../money';
+import { add, compare, fit, fromUnits, isPositive, subtract, times, toUnits } from '../money';
 import { splitPaid } from '../pricing/quote';
 import type { FeeOf } from './sweep-batch';
 
@@ -102,7 +102,7 @@ function planAccounts(input: SweepInput, network: EvmNetwork, external: External
   };
   const one = workOf({ currency, inputs: 1, outputs: 1 });
   const toSettlement = external && input.settlementGas !== undefined ? input.settlementGas : one;
-  const fees = isNative ? { settlement: costIn(toSettlement), both: costIn(toSettlement + one) } : null;
+  const fees = isNative ? { settlement: costIn(toSettlement), rest: costIn(one) } : null;
   const intents: PlannedIntent[] = [];
   let netLeft = external ? (input.netLeft ?? external.net) : '0';
   for (const source of input.sources) {
@@ -113,7 +113,7 @@ function planAccounts(input: SweepInput, network: EvmNetwork, external: External
         { address: input.settlementAddress, units: isNative ? null : baseUnits(currency, source.amount).toString() },
       ];
     const cost = costIn(isNative ? one : workOf({ currency, inputs: 1, outputs: outputs.length }));
-    if (compare(source.amount, cost) <= 0) return null;
+    if (!outputs.length || compare(source.amount, cost) <= 0) return null;
     const gas = isNative ? null : gasFor(network, price, outputs.length);
     if (gas)
       intents.push({
@@ -143,21 +143,22 @@ function planAccounts(input: SweepInput, network: EvmNetwork, external: External
 
 /** Custody external: each address pays what it can towards the net first; what is left of it is our fee, which stays
  *  there where moving it costs more than it is. `fees`: what the transaction to the settlement address costs in the
- *  chain's own coin, and both together; null for a token. */
+ *  chain's own coin, and that of the rest; null for a token. */
 function shared(
   input: SweepInput,
   source: SweepSource,
   netLeft: string,
-  fees: Readonly<{ settlement: string; both: string }> | null,
+  fees: Readonly<{ settlement: string; rest: string }> | null,
 ): Readonly<{ outputs: PlannedOutput[]; netLeft: string }> {
   const { currency, settlementAddress, feeAddress } = input;
   const spendable = subtract(source.amount, fees?.settlement ?? '0');
   const toMerchant = compare(spendable, netLeft) < 0 ? spendable : netLeft;
+  const costs = isPositive(toMerchant) ? add(fees?.settlement ?? '0', fees?.rest ?? '0') : (fees?.rest ?? '0');
   const outputs: PlannedOutput[] = [];
   if (isPositive(toMerchant))
     outputs.push({ address: settlementAddress, units: baseUnits(currency, toMerchant).toString() });
   const rest = subtract(source.amount, toMerchant);
-  if (compare(rest, fees?.both ?? '0') > 0)
+  if (compare(rest, costs) > 0)
     outputs.push({ address: feeAddress, units: fees === null ? baseUnits(currency, rest).toString() : null });
   return { outputs, netLeft: subtract(netLeft, toMerchant) };
 }

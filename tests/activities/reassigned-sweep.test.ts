@@ -464,3 +464,27 @@ it('spends a coin that an old sweep would spend in another attempt of it', async
   await settle(paid);
   expect(await attemptsOf(old)).toHaveLength(2);
 });
+
+it('A1: pays its fee from what its own payment brought, whatever else is on the address', async () => {
+  const paid = await invoice('ETH', 'external');
+  // What is beside the net pays for one transfer at today's price.
+  await db.query('UPDATE payment SET fee_bps = 0 WHERE id = $1', [paid.id]);
+  await pays(paid);
+  await queued(paid.id);
+  const { id: intentId } = (await sweeps().nextIntent(paid.id))!;
+  expect(await signer().signOnce(intentId)).toEqual({ state: 'stored' });
+  // It belongs to a payment of its own.
+  await pays(paid, '5');
+  await advance(paid.id);
+  await db.query(`UPDATE network_fee SET unit_price = unit_price * 10 WHERE network = 'ethereum'`);
+  try {
+    expect(await signer().signBump(intentId, 1)).toEqual({
+      state: 'waiting',
+      reason: expect.stringMatching(/holds \d+ of the \d+ that it takes/),
+    });
+    expect(await attemptsOf(intentId)).toHaveLength(1);
+  } finally {
+    await db.query(`UPDATE network_fee SET unit_price = unit_price / 10 WHERE network = 'ethereum'`);
+  }
+  await settle(paid);
+});

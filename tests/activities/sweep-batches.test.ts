@@ -487,7 +487,14 @@ describe('tokens', () => {
 
   it('A5: of one address bear what was quoted where they are the first, and the chain’s fee from then on', async () => {
     const fees: string[] = [];
-    for (const quoted of ['0.5', '0.5', '1000']) {
+    for (const quoted of ['0.5', '0.5', '1000', '0.5']) {
+      // Before the last one the sweeper was another contract, whose delegates are its own.
+      if (fees.length === 3)
+        await db.query(
+          `UPDATE attempt SET raw = replace(raw, $1, repeat('ab', 20)) WHERE intent_id IN (
+             SELECT id FROM intent WHERE owner_kind = 'sweep-batch')`,
+          [env.ETH_SWEEPER_CONTRACT.slice(2).toLowerCase()],
+        );
       const paid = await confirmed(['2500'], tokens);
       await db.query('UPDATE payment SET network_fee_amount = $2 WHERE id = $1', [paid.id, quoted]);
       await sweeps().queueSweep(paid.id);
@@ -504,7 +511,7 @@ describe('tokens', () => {
       fees.push(compare(charged, quoted) === 0 ? 'quoted' : compare(charged, spent) >= 0 ? 'chain' : charged);
       expect(compare(spent, '0.5')).toBe(1);
     }
-    expect(fees).toEqual(['quoted', 'chain', 'chain']);
+    expect(fees).toEqual(['quoted', 'chain', 'chain', 'quoted']);
   });
 
   it('A5: of one address go by a top-up once a batch of their own has failed', async () => {
@@ -564,17 +571,32 @@ describe('tokens', () => {
     expect(await requests()).toEqual([`sweep/${one.id}`]);
   });
 
-  it('go one by one once the signer has refused five times: the contract is not the one of its release', async () => {
-    const one = await confirmed(['25'], tokens);
-    await sweeps().queueSweep(one.id);
-    const { intentId } = await batchOf(one.id);
-    const { chain } = parseConfig({ ...env, ETH_SWEEPER_CONTRACT: `0x${'ab'.repeat(20)}` });
-    const outdated = estimating(db, signingActivities({ db, codecs: createCodecs(chain), seed }));
-    await expect(outdated.signOnce(intentId)).rejects.toThrow("is not this release's sweeper");
-    expect(await attemptsOf(intentId)).toEqual([]);
-    expect(await signer().signOnce(intentId)).toEqual({ state: 'stored' });
-    await mine(intentId);
-    expect((await payments().runPayment(one.id)).status).toBe('SETTLED');
+  describe('A5: whose contract is the one of another release, or obeys another wallet', () => {
+    const others = [`0x${'ab'.repeat(20)}`, sweeperOf(evm.derive(evm.extendedKey(seed, 'gas'), 1)).address];
+
+    it.each(others)('are planned one by one: %s', async (contract) => {
+      const one = await confirmed(['25'], tokens);
+      await sweeps({ ETH_SWEEPER_CONTRACT: contract }).queueSweep(one.id);
+      expect(await requests()).toEqual([`sweep/${one.id}`]);
+      expect(await sweeps({ ETH_SWEEPER_CONTRACT: contract }).nextIntent(one.id)).toMatchObject({ kind: 'gas' });
+    });
+
+    it('go one by one where they were planned before, after five refusals', async () => {
+      const one = await confirmed(['25'], tokens);
+      await sweeps().queueSweep(one.id);
+      const { intentId } = await batchOf(one.id);
+      const { chain } = parseConfig({ ...env, ETH_SWEEPER_CONTRACT: others[0]! });
+      const outdated = estimating(db, signingActivities({ db, codecs: createCodecs(chain), seed }));
+      for (let n = 0; n < 4; n += 1)
+        expect(await outdated.signOnce(intentId)).toEqual({
+          state: 'waiting',
+          reason: expect.stringContaining("is not this release's sweeper"),
+        });
+      expect(await outdated.signOnce(intentId)).toMatchObject({ state: 'dropped' });
+      expect(await attemptsOf(intentId)).toEqual([]);
+      expect((await payments().runPayment(one.id)).status).toBe('SWEEP_QUEUED');
+      expect(await sweeps().nextIntent(one.id)).toMatchObject({ kind: 'gas' });
+    });
   });
 
   describe('A5: to the merchant’s own address', () => {

@@ -36,11 +36,7 @@ export async function signAccount(
     feeUnits,
     from: intent.from_address,
     neededUnits: units + (isToken ? 0n : feeUnits),
-    // A merchant's own address is paid a fixed amount, and the fee is what is left beside it.
-    heldUnits:
-      isOutgoing || (!isToken && output.units !== null && kinds[intent.kind].spends === 'deposits')
-        ? await heldAt(tx, intent)
-        : null,
+    heldUnits: await heldFor(tx, intent, isOutgoing),
   });
   if (cost.state === 'capped') return noteCap(tx, intent, (await attemptsOf(tx, intent.id)).at(-1), cost.reason);
   if (cost.state === 'short') return { state: 'waiting', reason: cost.reason };
@@ -56,6 +52,16 @@ export async function signAccount(
     maxFeeUnits: feeUnits,
   });
   return { state: 'stored' };
+}
+
+/** What its amount and its fee must fit in; null where it moves what is there, or a token whose gas is bought. A
+ *  merchant's own address is paid a fixed amount: the fee is what the payment's own deposits leave beside it, whatever
+ *  else came to their address. */
+async function heldFor(tx: EntityManager, intent: IntentRow, isOutgoing: boolean): Promise<bigint | null> {
+  if (isOutgoing) return heldAt(tx, intent);
+  const isFixed = assetOf(intent.currency).contract === null && intent.outputs[0]!.units !== null;
+  if (!isFixed || kinds[intent.kind].spends !== 'deposits') return null;
+  return minimum(await heldAt(tx, intent), await leftOn(tx, intent));
 }
 
 type Transfer = Extract<TransactionPlan, { kind: 'account' }>;

@@ -215,7 +215,7 @@ function gasEstimated({ intent, batch, expiry }: SignFacts): SignVerdict | null 
   if (expiry !== null || networkKind(intent.network) !== 'account') return null;
   if (intent.gas_limit === null) return { state: 'dropped', reason: 'its gas is not estimated yet' };
   const most = batch
-    ? batchGasCeiling(intent.currency, batch.planned.deposit_ids.length * batch.planned.outputs.length)
+    ? batchGasCeiling(intent.currency, batch.planned.deposit_ids.length + batch.planned.outputs.length - 1)
     : gasCeiling(intent.currency);
   if (BigInt(intent.gas_limit) <= most) return null;
   return mismatch(`Intent ${intent.id}: ${intent.gas_limit} gas is above ${most}`);
@@ -230,7 +230,7 @@ function batchAsItsShares(facts: SignFacts): SignVerdict | null {
   const { planned, shares, payments, deposits } = facts.batch;
   const wrong = (what: string): SignVerdict =>
     mismatch(`Batch intent ${planned.id} is not what its payments say: ${what}`);
-  const [settlement, ours] = planned.outputs;
+  const [settlement, ours, ...others] = planned.outputs;
   if (!isOfMany(planned)) return wrong('kind');
   if (payments !== shares.length) return wrong('payments');
   const ids = shares.flatMap((share) => share.deposit_ids);
@@ -240,6 +240,7 @@ function batchAsItsShares(facts: SignFacts): SignVerdict | null {
     return wrong('sender');
   if (shares[0]!.net_units === null ? ours || settlement?.units !== null : ours?.units !== null)
     return wrong('outputs');
+  if (others.length || (ours && roleOf(facts, ours.address) !== 'treasury')) return wrong('outputs');
   return null;
 }
 

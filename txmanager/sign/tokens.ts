@@ -11,7 +11,7 @@ import { minimum } from './account';
 import { waitForCap, type Own } from './new-destinations';
 import { mayCost } from './policy';
 import { mostFee, offeredPrice, type Price } from './price';
-import type { Signed, Signer } from './signer';
+import { codecOf, type Signed, type Signer } from './signer';
 import type { BatchAccount } from './record';
 import { store } from './store';
 import { keyOf, takeNonce } from './wallet';
@@ -25,7 +25,8 @@ export async function signTokens(
   intent: IntentRow,
   { price, n, nonce, own }: Readonly<{ price: Price; n: number; nonce: number } & Own>,
 ): Promise<Signed> {
-  const { decimals } = assetOf(intent.currency);
+  const fault = codecOf(signer, intent).sweeperFault?.(intent.from_address) ?? null;
+  if (fault !== null) return { state: 'waiting', reason: fault, cause: 'checked' };
   const earlier = await attemptsOf(tx, intent.id);
   const [first] = earlier;
   const known = first ? await accountsOf(tx, first.id) : null;
@@ -47,24 +48,21 @@ export async function signTokens(
     heldUnits: null,
   });
   if (cost.state !== 'pay') return noteCap(tx, intent, earlier.at(-1), cost.reason);
-  const unitsOf = (some: readonly DepositRow[]): bigint =>
-    some.reduce((sum, one) => sum + toUnits(fit(one.amount, decimals, 'down'), decimals), 0n);
   const [{ address: to }, rest] = intent.outputs as [PlannedOutput, PlannedOutput?];
-  const units = unitsOf(deposits);
+  const units = unitsOf(intent, deposits);
   const restUnits = rest ? units - (await netOf(tx, intent, deposits)) : 0n;
   if (restUnits < 0n)
     throw new DomainError('INTENT_MISMATCH', `Batch intent ${intent.id}: its deposits are less than its net`);
-  const outputs = [
-    { address: to, units: units - restUnits },
-    ...(rest ? [{ address: rest.address, units: restUnits }] : []),
-  ].filter((output) => output.units > 0n);
+  const outputs = [{ address: to, units: units - restUnits }, ...(rest ? [{ ...rest, units: restUnits }] : [])].filter(
+    (output) => output.units > 0n,
+  );
   const isNew = await waitForCap(signer, tx, intent, outputs, own);
   if (isNew) return isNew;
   // They all belong to payments of one merchant: who gives which part is the same to him and to us.
   let restLeft = restUnits;
   for (const address of addresses) {
     const here = deposits.filter((deposit) => deposit.address === address);
-    const given = unitsOf(here);
+    const given = unitsOf(intent, here);
     const ours = minimum(restLeft, given);
     restLeft -= ours;
     accounts.push({
@@ -98,6 +96,12 @@ export async function signTokens(
     accounts,
   });
   return { state: 'stored' };
+}
+
+/** What deposits brought. Base units. */
+function unitsOf({ currency }: IntentRow, deposits: readonly DepositRow[]): bigint {
+  const { decimals } = assetOf(currency);
+  return deposits.reduce((sum, one) => sum + toUnits(fit(one.amount, decimals, 'down'), decimals), 0n);
 }
 
 /** What the merchant's own address is to get of these deposits: the nets of the payments that all of theirs are in. */
