@@ -1,3 +1,4 @@
+import { toFunctionSelector } from 'viem';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { lostChains } from '../../sandbox/lost-chains';
@@ -137,7 +138,7 @@ async function withDecimals(decimals: number): Promise<Server> {
       const asked = JSON.parse(body) as { id: number; method: string };
       const result = `0x${decimals.toString(16).padStart(64, '0')}`;
       const answer =
-        asked.method === 'eth_call'
+        asked.method === 'eth_call' && body.includes(toFunctionSelector('decimals()'))
           ? JSON.stringify({ jsonrpc: '2.0', id: asked.id, result })
           : await (
               await fetch(env.ETH_RPC_URL!, { method: 'POST', body, headers: { 'content-type': 'application/json' } })
