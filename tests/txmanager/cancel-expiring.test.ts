@@ -1,50 +1,27 @@
 /** @jest-environment node */
-import { randomBytes } from 'node:crypto';
-import { xrplChains } from '../../chains/xrpl/chain';
-import { xrplCodec } from '../../chains/xrpl/codec';
-import { xrplFamily } from '../../chains/xrpl/expiring-family';
-import { xrplNode } from '../../chains/xrpl/node';
 import { cancelBatch } from '../../commands/payouts/cancel';
 import { cancelRefund } from '../../commands/refunds/cancel';
 import { cancelWithdrawal } from '../../commands/withdrawals/cancel';
-import type { ExpiringFamily } from '../../domain/chains/chain';
-import { rich, simulatedXrpl, xrp, type Person, type SimulatedXrpl } from '../chain/xrpl-network';
-import { expiringNetwork, expiringShop, type ExpiringShop } from './expiring-shop';
+import type { Person, SimulatedXrpl } from '../chain/xrpl-network';
+import type { ExpiringShop } from './expiring-shop';
+import { XrplStage } from './xrpl-stage';
 
 /** A merchant calls back what was signed and has expired, with the simulator of the XRP Ledger and the real database.
  *  docs/decisions/0067-before-expiring-networks.md */
 
-const network = 'xrpl';
-const seed = randomBytes(64);
-const codec = xrplCodec(xrplChains.local);
-let registry: ReturnType<typeof expiringNetwork>;
+let stage: XrplStage;
 let net: SimulatedXrpl;
-let family: ExpiringFamily;
 let payee: Person;
 let shop: ExpiringShop;
 beforeAll(async () => {
-  registry = expiringNetwork(network, 'XRP', true);
-  net = await simulatedXrpl();
-  family = xrplFamily(xrplChains.local, xrplNode({ url: net.part.url }));
-  await net.pay(rich, { to: codec.derive(codec.extendedKey(seed, 'treasury'), 0), drops: xrp(1010) });
-  payee = await net.funded(2);
+  stage = await XrplStage.start();
+  ({ net, payee } = stage);
 });
 beforeEach(async () => {
-  shop = await expiringShop({
-    ...{ network, native: 'XRP', seed, codec, family },
-    ...{ expiring: net.node.expiring, broadcast: net.node.broadcast },
-  });
+  shop = await stage.open();
 });
-afterEach(async () => {
-  await net.order({ order: 'go_on' });
-  await net.close(25);
-  expect(await shop.violations()).toEqual([]);
-  await shop.stop();
-});
-afterAll(async () => {
-  await net?.end();
-  registry?.unregister();
-});
+afterEach(() => stage.close(shop));
+afterAll(() => stage?.end());
 
 const balance = async (): Promise<bigint> => (await net.node.account(payee.address))!.drops;
 const withdraw = (amount: string) => shop.withdraw(payee.address, amount, '7');

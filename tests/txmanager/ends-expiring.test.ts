@@ -1,59 +1,36 @@
 /** @jest-environment node */
-import { randomBytes } from 'node:crypto';
 import { swapActivities } from '../../activities/conversions/swaps';
 import { refundActivities } from '../../activities/refunds/refunds';
-import { tronCodec } from '../../chains/tron/codec';
-import { tronFamily } from '../../chains/tron/expiring-family';
-import { tronAdapter } from '../../chains/tron/node';
-import { xrplChains } from '../../chains/xrpl/chain';
-import { xrplCodec } from '../../chains/xrpl/codec';
-import { xrplFamily } from '../../chains/xrpl/expiring-family';
-import { xrplNode } from '../../chains/xrpl/node';
 import { openRefund } from '../../commands/refunds/create';
 import { post } from '../../db/ledger/ledger';
 import type { SwapOrder, SwapProvider } from '../../domain/conversions/swap';
 import { newId, newSlug } from '../../domain/ids';
 import { adjustment } from '../../domain/ledger/entry';
 import { acceptConversionJournal } from '../../domain/ledger/ledger';
-import { seed as tronSeed, TronWorld } from '../chain/tron-world';
-import { rich, simulatedXrpl, xrp, type Person, type SimulatedXrpl } from '../chain/xrpl-network';
+import type { TronWorld } from '../chain/tron-world';
+import type { Person, SimulatedXrpl } from '../chain/xrpl-network';
 import { unguarded } from '../unguarded';
-import { expiringNetwork, expiringShop, type ExpiringShop } from './expiring-shop';
+import type { ExpiringShop } from './expiring-shop';
+import { addressOf, TronStage } from './tron-stage';
+import { XrplStage } from './xrpl-stage';
 
 /** What ends otherwise than a withdrawal where its transactions expire: our deposit at a swap provider, and a refund
  *  from the deposit address that its money came to. */
 
 describe('our deposit at a swap provider, on the XRP Ledger', () => {
-  const network = 'xrpl';
-  const seed = randomBytes(64);
-  const codec = xrplCodec(xrplChains.local);
-  let registry: ReturnType<typeof expiringNetwork>;
+  let stage: XrplStage;
   let net: SimulatedXrpl;
   let provider: Person;
   let shop: ExpiringShop;
   beforeAll(async () => {
-    registry = expiringNetwork(network, 'XRP', true);
-    net = await simulatedXrpl();
-    await net.pay(rich, { to: codec.derive(codec.extendedKey(seed, 'treasury'), 0), drops: xrp(1010) });
-    provider = await net.funded(2);
+    stage = await XrplStage.start();
+    ({ net, payee: provider } = stage);
   });
   beforeEach(async () => {
-    const family = xrplFamily(xrplChains.local, xrplNode({ url: net.part.url }));
-    shop = await expiringShop({
-      ...{ network, native: 'XRP', seed, codec, family },
-      ...{ expiring: net.node.expiring, broadcast: net.node.broadcast },
-    });
+    shop = await stage.open();
   });
-  afterEach(async () => {
-    await net.order({ order: 'go_on' });
-    await net.close(25);
-    expect(await shop.violations()).toEqual([]);
-    await shop.stop();
-  });
-  afterAll(async () => {
-    await net?.end();
-    registry?.unregister();
-  });
+  afterEach(() => stage.close(shop));
+  afterAll(() => stage?.end());
 
   /** Five XRP of the merchant, to be exchanged, and the order for them. */
   async function trade(): Promise<string> {
@@ -144,37 +121,24 @@ describe('our deposit at a swap provider, on the XRP Ledger', () => {
 
 describe('a refund from its deposit address, on TRON', () => {
   const network = 'tron';
-  let registry: ReturnType<typeof expiringNetwork>;
+  let stage: TronStage;
   let world: TronWorld;
   let shop: ExpiringShop;
   let to: string;
   let from: string;
   beforeAll(async () => {
-    registry = expiringNetwork(network, 'TRX', false);
-    world = await TronWorld.start();
-    to = world.addressAt(2);
-    const codec = tronCodec(world.chain);
-    from = codec.derive(codec.extendedKey(tronSeed, 'deposit'), 0);
-    await world.fund(codec.derive(codec.extendedKey(tronSeed, 'treasury'), 0), 1_010_000_000n);
-    await world.fund(to, 1_000_000n);
-    await world.fund(from, 20_000_000n);
-    await world.mine(25);
+    stage = await TronStage.start(1_010_000_000n, (on) => ({
+      [on.addressAt(2)]: 1_000_000n,
+      [addressOf(on, 'deposit')]: 20_000_000n,
+    }));
+    ({ world } = stage);
+    [to, from] = [world.addressAt(2), addressOf(world, 'deposit')];
   });
   beforeEach(async () => {
-    const own = tronAdapter(world.chain, { login: { url: world.url } });
-    shop = await expiringShop({
-      ...{ network, native: 'TRX', seed: tronSeed, codec: world.codec, family: tronFamily(world.chain, own) },
-      ...{ expiring: world.adapter.expiring, broadcast: world.adapter.broadcast },
-    });
+    shop = await stage.open();
   });
-  afterEach(async () => {
-    expect(await shop.violations()).toEqual([]);
-    await shop.stop();
-  });
-  afterAll(async () => {
-    await world?.stop();
-    registry?.unregister();
-  });
+  afterEach(() => stage.close(shop));
+  afterAll(() => stage?.end());
 
   /** Five TRX that came for a payment which has failed, and goes back. Answers the refund, and what is planned. */
   async function refund(): Promise<Readonly<{ id: string; intentId: string }>> {

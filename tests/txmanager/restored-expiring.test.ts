@@ -1,12 +1,7 @@
 /** @jest-environment node */
 import { mkdtempSync, rmSync } from 'node:fs';
-import { randomBytes } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { xrplChains } from '../../chains/xrpl/chain';
-import { xrplCodec } from '../../chains/xrpl/codec';
-import { xrplFamily } from '../../chains/xrpl/expiring-family';
-import { xrplNode } from '../../chains/xrpl/node';
 import { applyBlock } from '../../db/chains/chain';
 import { readCursor } from '../../db/chains/cursor';
 import { restoreSigned, signedBefore, type SignedRecord } from '../../db/recovery/lost';
@@ -14,19 +9,18 @@ import { unfreezeWallet } from '../../db/txmanager/frozen-wallets';
 import type { Block } from '../../domain/chains/chain';
 import type { NetworkId } from '../../domain/chains/assets';
 import { signatureRecord } from '../../workers/signature-record';
-import { rich, simulatedXrpl, xrp, type Person, type SimulatedXrpl } from '../chain/xrpl-network';
+import type { Person, SimulatedXrpl } from '../chain/xrpl-network';
 import { copiesOf } from '../setup/copies';
-import { expiringNetwork, expiringShop, type ExpiringShop } from './expiring-shop';
+import type { ExpiringShop } from './expiring-shop';
+import { XrplStage } from './xrpl-stage';
 
 /** What was signed in the time that a recovery has lost, where it expires: it holds its intent until its blocks have
  *  passed without it. And what a block has that was proven void. */
 
 const network = 'xrpl' as NetworkId;
-const seed = randomBytes(64);
-const codec = xrplCodec(xrplChains.local);
 const folder = mkdtempSync(join(tmpdir(), 'signed-'));
 const record = signatureRecord(folder);
-let registry: ReturnType<typeof expiringNetwork>;
+let stage: XrplStage;
 let net: SimulatedXrpl;
 let shop: ExpiringShop;
 let payee: Person;
@@ -34,29 +28,17 @@ let copies: ReturnType<typeof copiesOf>;
 /** What the tests before have signed. */
 let begun: Date;
 beforeAll(async () => {
-  registry = expiringNetwork(network, 'XRP', true);
-  net = await simulatedXrpl();
-  await net.pay(rich, { to: codec.derive(codec.extendedKey(seed, 'treasury'), 0), drops: xrp(1010) });
-  payee = await net.funded(2);
+  stage = await XrplStage.start();
+  ({ net, payee } = stage);
 });
 beforeEach(async () => {
-  const own = xrplNode({ url: net.part.url });
   begun = new Date();
-  shop = await expiringShop({
-    ...{ network, native: 'XRP', seed, codec, family: xrplFamily(xrplChains.local, own), record },
-    ...{ expiring: net.node.expiring, broadcast: net.node.broadcast },
-  });
+  shop = await stage.open({ record });
   copies = copiesOf(shop.url);
 });
-afterEach(async () => {
-  await net.order({ order: 'go_on' });
-  await net.close(25);
-  expect(await shop.violations()).toEqual([]);
-  await shop.stop();
-});
+afterEach(() => stage.close(shop));
 afterAll(async () => {
-  await net?.end();
-  registry?.unregister();
+  await stage?.end();
   rmSync(folder, { recursive: true });
 });
 

@@ -1,44 +1,27 @@
 /** @jest-environment node */
 import fc from 'fast-check';
-import { tronCodec } from '../../chains/tron/codec';
-import { tronFamily } from '../../chains/tron/expiring-family';
-import { tronAdapter } from '../../chains/tron/node';
-import { TronWorld, seed } from '../chain/tron-world';
-import { expiringNetwork, expiringShop, type ExpiringShop } from './expiring-shop';
+import type { TronWorld } from '../chain/tron-world';
 import { unlessAway } from './expiring-rows';
+import type { ExpiringShop } from './expiring-shop';
+import { TronStage } from './tron-stage';
 
 /** The signer itself on TRON, where nothing but its rule keeps a second attempt from paying twice: withdrawals of TRX
  *  with the simulator and the real database. */
 
-const network = 'tron';
-let registry: ReturnType<typeof expiringNetwork>;
+let stage: TronStage;
 let world: TronWorld;
 let shop: ExpiringShop;
 let to: string;
 beforeAll(async () => {
-  registry = expiringNetwork(network, 'TRX', false);
-  world = await TronWorld.start();
+  stage = await TronStage.start(1_010_000_000n, (on) => ({ [on.addressAt(2)]: 1_000_000n }));
+  ({ world } = stage);
   to = world.addressAt(2);
-  const codec = tronCodec(world.chain);
-  await world.fund(codec.derive(codec.extendedKey(seed, 'treasury'), 0), 1_010_000_000n);
-  await world.fund(to, 1_000_000n);
-  await world.mine(25);
 });
 beforeEach(async () => {
-  const own = tronAdapter(world.chain, { login: { url: world.url } });
-  shop = await expiringShop({
-    ...{ network, native: 'TRX', seed, codec: world.codec, family: tronFamily(world.chain, own) },
-    ...{ expiring: world.adapter.expiring, broadcast: world.adapter.broadcast },
-  });
+  shop = await stage.open();
 });
-afterEach(async () => {
-  expect(await shop.violations()).toEqual([]);
-  await shop.stop();
-});
-afterAll(async () => {
-  await world?.stop();
-  registry?.unregister();
-});
+afterEach(() => stage.close(shop));
+afterAll(() => stage?.end());
 
 const balance = (): Promise<bigint> => world.adapter.holding(to, 'TRX', 'newest');
 async function restart(): Promise<void> {

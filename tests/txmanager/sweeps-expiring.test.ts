@@ -1,41 +1,29 @@
 /** @jest-environment node */
-import { tronCodec } from '../../chains/tron/codec';
-import { tronFamily } from '../../chains/tron/expiring-family';
-import { tronAdapter } from '../../chains/tron/node';
 import { newId, newSlug } from '../../domain/ids';
-import { seed, TronWorld } from '../chain/tron-world';
+import type { TronWorld } from '../chain/tron-world';
 import { unguarded } from '../unguarded';
-import { expiringNetwork, expiringShop, type ExpiringShop } from './expiring-shop';
+import type { ExpiringShop } from './expiring-shop';
+import { TronStage } from './tron-stage';
 
 /** A sweep of all TRX that a deposit address holds: what it burns comes out of them. */
 
 const network = 'tron';
-let registry: ReturnType<typeof expiringNetwork>;
+let stage: TronStage;
 let world: TronWorld;
 let shop: ExpiringShop;
 let key = 20;
 let from: string;
 let intentId: string;
 beforeAll(async () => {
-  registry = expiringNetwork(network, 'TRX', false);
-  world = await TronWorld.start();
-  const codec = tronCodec(world.chain);
-  await world.fund(codec.derive(codec.extendedKey(seed, 'treasury'), 0), 1_000_000n);
-  await world.mine(25);
+  stage = await TronStage.start(1_000_000n, () => ({}));
+  ({ world } = stage);
 });
 beforeEach(async () => {
-  const own = tronAdapter(world.chain, { login: { url: world.url } });
-  shop = await expiringShop({
-    ...{ network, native: 'TRX', seed, codec: world.codec, family: tronFamily(world.chain, own) },
-    ...{ expiring: world.adapter.expiring, broadcast: world.adapter.broadcast },
-  });
+  shop = await stage.open();
   from = world.addressAt((key += 1));
 });
 afterEach(() => shop.stop());
-afterAll(async () => {
-  await world?.stop();
-  registry?.unregister();
-});
+afterAll(() => stage?.end());
 
 const held = (): Promise<bigint> => world.adapter.holding(from, 'TRX', 'newest');
 

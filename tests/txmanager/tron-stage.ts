@@ -1,0 +1,54 @@
+import { tronCodec } from '../../chains/tron/codec';
+import { tronFamily } from '../../chains/tron/expiring-family';
+import { tronAdapter } from '../../chains/tron/node';
+import { seed, TronWorld } from '../chain/tron-world';
+import { expiringNetwork, expiringShop, type ExpiringShop } from './expiring-shop';
+
+const network = 'tron';
+
+/** The simulator of TRON with a treasury that has money, for shops of one test each. */
+export class TronStage {
+  private constructor(
+    private readonly registry: ReturnType<typeof expiringNetwork>,
+    readonly world: TronWorld,
+  ) {}
+
+  /** `sun`: by address, what others than the treasury have. */
+  static async start(
+    treasury: bigint,
+    sun: (world: TronWorld) => Readonly<Record<string, bigint>>,
+  ): Promise<TronStage> {
+    const registry = expiringNetwork(network, 'TRX', false);
+    const world = await TronWorld.start();
+    await world.fund(addressOf(world, 'treasury'), treasury);
+    for (const [address, amount] of Object.entries(sun(world))) await world.fund(address, amount);
+    await world.mine(25);
+    return new TronStage(registry, world);
+  }
+
+  open(): Promise<ExpiringShop> {
+    const { world } = this;
+    const own = tronAdapter(world.chain, { login: { url: world.url } });
+    return expiringShop({
+      ...{ network, native: 'TRX', seed, codec: world.codec, family: tronFamily(world.chain, own) },
+      ...{ expiring: world.adapter.expiring, broadcast: world.adapter.broadcast },
+    });
+  }
+
+  /** The audit finds nothing. */
+  async close(shop: ExpiringShop): Promise<void> {
+    expect(await shop.violations()).toEqual([]);
+    await shop.stop();
+  }
+
+  async end(): Promise<void> {
+    await this.world.stop();
+    this.registry.unregister();
+  }
+}
+
+/** The first address of a role. */
+export function addressOf(world: TronWorld, role: 'treasury' | 'deposit'): string {
+  const codec = tronCodec(world.chain);
+  return codec.derive(codec.extendedKey(seed, role), 0);
+}

@@ -1,0 +1,54 @@
+import { randomBytes } from 'node:crypto';
+import { xrplChains } from '../../chains/xrpl/chain';
+import { xrplCodec } from '../../chains/xrpl/codec';
+import { xrplFamily } from '../../chains/xrpl/expiring-family';
+import { xrplNode } from '../../chains/xrpl/node';
+import type { ExpiringFamily } from '../../domain/chains/chain';
+import { rich, simulatedXrpl, xrp, type Person, type SimulatedXrpl } from '../chain/xrpl-network';
+import { expiringNetwork, expiringShop, type ExpiringShop, type ExpiringShopParts } from './expiring-shop';
+
+const network = 'xrpl';
+const seed = randomBytes(64);
+const codec = xrplCodec(xrplChains.local);
+
+/** The simulator of the XRP Ledger with a treasury that has money, for shops of one test each. */
+export class XrplStage {
+  private constructor(
+    private readonly registry: ReturnType<typeof expiringNetwork>,
+    readonly net: SimulatedXrpl,
+    /** Who gets what leaves. */
+    readonly payee: Person,
+    /** Of the signer, with a node of its own. */
+    readonly family: ExpiringFamily,
+  ) {}
+
+  static async start(): Promise<XrplStage> {
+    const registry = expiringNetwork(network, 'XRP', true);
+    const net = await simulatedXrpl();
+    await net.pay(rich, { to: codec.derive(codec.extendedKey(seed, 'treasury'), 0), drops: xrp(1010) });
+    const family = xrplFamily(xrplChains.local, xrplNode({ url: net.part.url }));
+    return new XrplStage(registry, net, await net.funded(2), family);
+  }
+
+  open(more: Pick<ExpiringShopParts, 'record'> = {}): Promise<ExpiringShop> {
+    const { net, family } = this;
+    return expiringShop({
+      ...{ network, native: 'XRP', seed, codec, family },
+      ...{ expiring: net.node.expiring, broadcast: net.node.broadcast },
+      ...more,
+    });
+  }
+
+  /** What is open ends, and the audit finds nothing. */
+  async close(shop: ExpiringShop): Promise<void> {
+    await this.net.order({ order: 'go_on' });
+    await this.net.close(25);
+    expect(await shop.violations()).toEqual([]);
+    await shop.stop();
+  }
+
+  async end(): Promise<void> {
+    await this.net.end();
+    this.registry.unregister();
+  }
+}
