@@ -28,7 +28,7 @@ export function signatureRecord(folder: string): SignatureRecord {
       const file = await open(join(folder, `${today}.jsonl`), 'a', 0o600);
       try {
         const lines = records.map((one) => JSON.stringify({ at: now.toISOString(), ...one }));
-        await file.write(`${lines.join('\n')}\n`);
+        await file.writeFile(`${lines.join('\n')}\n`);
         await file.sync();
       } finally {
         await file.close();

@@ -1,10 +1,10 @@
-import { BaseError, decodeFunctionResult, encodeFunctionData, getAddress, type Hex } from 'viem';
+import { BaseError, decodeFunctionResult, encodeFunctionData, type Hex } from 'viem';
 import type { EvmNetwork } from '../../domain/chains/assets';
 import { DomainError } from '../../domain/errors';
 import { fault, good, warning, type Finding } from '../../domain/finding';
 import { RpcError, type Rpc } from '../json-rpc';
 import type { EvmChain } from './codec';
-import { sweeperAbi, sweeperOf } from './sweeper';
+import { faultOfSweeper, sweeperAbi } from './sweeper';
 import { decimalsAt } from './token-decimals';
 
 /** Whether a node is of the chain that is configured, traces blocks and knows which are final, and whether our contract
@@ -84,7 +84,7 @@ async function isOfThisRelease(sweeper: string, rpc: Rpc): Promise<boolean> {
   try {
     const answer = await rpc<Hex>('eth_call', [{ to: sweeper, data }, 'latest']);
     const operator = decodeFunctionResult({ abi: sweeperAbi, functionName: 'operator', data: answer });
-    return sweeperOf(operator).address === getAddress(sweeper);
+    return faultOfSweeper(sweeper, operator) === null;
   } catch (error) {
     // Without such a function it answers nothing, or an error.
     if (error instanceof RpcError || error instanceof BaseError) return false;

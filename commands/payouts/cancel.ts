@@ -3,12 +3,12 @@ import { refreshBatch } from '../../commands/payouts/refresh';
 import { releaseLines } from '../../commands/payouts/release';
 import { lockBatch, linesOf, moveLines, requestPayout } from '../../db/payouts/payouts';
 import { hasSignedAndLost } from '../../db/recovery/lost';
-import { endVoid } from '../../db/txmanager/expiry';
+import { endVoid, underWay } from '../../db/txmanager/expiry';
 import { dropIntents } from '../../db/txmanager/intents';
 import type { Currency } from '../../domain/chains/assets';
 import { DomainError } from '../../domain/errors';
 import { add } from '../../domain/money';
-import type { BatchRow, PayoutLineRow } from '../../domain/payouts/payout';
+import type { BatchRow } from '../../domain/payouts/payout';
 
 export type Cancelled = Readonly<{
   row: BatchRow;
@@ -27,7 +27,7 @@ export async function cancelBatch(tx: EntityManager, merchantId: string, id: str
   if (!batch || batch.merchant_id !== merchantId) throw new DomainError('BATCH_NOT_FOUND');
   if (await hasSignedAndLost(tx, { kind: 'payout-batch', id })) throw new DomainError('BATCH_NOT_CANCELLABLE');
   const pending = await linesOf(tx, id, ['pending']);
-  const expired = await expiredLines(tx, id);
+  const expired = await endVoid(tx, 'leg', await linesOf(tx, id, underWay));
   const isDone = !pending.length && !expired.length;
   if (isDone && !batch.cancelled_at) throw new DomainError('BATCH_NOT_CANCELLABLE');
   let row = batch;
@@ -49,14 +49,4 @@ export async function cancelBatch(tx: EntityManager, merchantId: string, id: str
     refundedByCurrency[line.currency] = add(refundedByCurrency[line.currency] ?? '0', line.amount);
   const sentLegs = lines.filter((line) => ['processing', 'broadcast', 'completed'].includes(line.status)).length;
   return { row, refundedLegs: refunded.length, refundedByCurrency, sentLegs, replayed: isDone };
-}
-
-async function expiredLines(tx: EntityManager, batchId: string): Promise<PayoutLineRow[]> {
-  const open = await linesOf(tx, batchId, ['processing', 'broadcast']);
-  const ended = await endVoid(
-    tx,
-    'leg',
-    open.map(({ id }) => id),
-  );
-  return open.filter(({ id }) => ended.includes(id));
 }

@@ -6,7 +6,7 @@ import { hasSignedAndLost } from '../../db/recovery/lost';
 import { endVoid } from '../../db/txmanager/expiry';
 import { dropIntents } from '../../db/txmanager/intents';
 import { DomainError } from '../../domain/errors';
-import { type RefundRow, type RefundStatus, cancellable, underWay } from '../../domain/refunds/refund';
+import { type RefundStatus, cancellable } from '../../domain/refunds/refund';
 import { releaseRefund } from './hold';
 
 /** Calls a refund back while nothing is signed, or where all that was signed has expired: J7. Signing takes the same
@@ -20,8 +20,9 @@ export async function cancelRefund(
 ): Promise<Changed> {
   const row = await lockOwnRefund(tx, merchantId, id);
   if (row.status === 'cancelled') return { row, replayed: true };
-  const isSigned = await hasSignedAndLost(tx, { kind: 'refund', id });
-  if (isSigned || !(from.includes(row.status) || (await isVoid(tx, row)))) throw new DomainError('REFUND_STATE');
+  const isLost = await hasSignedAndLost(tx, { kind: 'refund', id });
+  const isOpen = !isLost && (from.includes(row.status) || (await endVoid(tx, 'refund', [row])).length > 0);
+  if (!isOpen) throw new DomainError('REFUND_STATE');
   const cancelled = await moveRefund(tx, row, 'cancelled');
   await dropIntents(tx, { kind: 'refund', id });
   await releaseRefund(tx, row);
@@ -29,9 +30,6 @@ export async function cancelRefund(
   await emitRefundEvent(tx, cancelled, 'refund.cancelled', row.status);
   return { row: cancelled, replayed: false };
 }
-
-const isVoid = async (tx: EntityManager, { id, status }: RefundRow): Promise<boolean> =>
-  underWay.includes(status) && (await endVoid(tx, 'refund', [id])).length > 0;
 
 /** What is cancelled already; null where there is something to cancel. */
 export async function cancelledBefore(db: Queryable, merchantId: string, id: string): Promise<Changed | null> {

@@ -13,7 +13,7 @@ import {
   readWithdrawal,
 } from '../../db/withdrawals/withdrawals';
 import { DomainError } from '../../domain/errors';
-import { type WithdrawalRow, type WithdrawalStatus, cancellable, underWay } from '../../domain/withdrawals/withdrawal';
+import { type WithdrawalStatus, cancellable } from '../../domain/withdrawals/withdrawal';
 
 /** Calls a withdrawal back while nothing is signed, or where all that was signed has expired. Signing takes the same
  *  lock, so that one of the two wins. Of one that is cancelled already the same again, `replayed`. Throws
@@ -26,17 +26,15 @@ export async function cancelWithdrawal(
 ): Promise<Changed> {
   const row = await lockOwn(tx, merchantId, id);
   if (row.status === 'cancelled') return { row: { ...row, confirmations: 0 }, replayed: true };
-  const isSigned = await hasSignedAndLost(tx, { kind: 'withdrawal', id });
-  if (isSigned || !(from.includes(row.status) || (await isVoid(tx, row)))) throw new DomainError('WITHDRAWAL_STATE');
+  const isLost = await hasSignedAndLost(tx, { kind: 'withdrawal', id });
+  const isOpen = !isLost && (from.includes(row.status) || (await endVoid(tx, 'withdrawal', [row])).length > 0);
+  if (!isOpen) throw new DomainError('WITHDRAWAL_STATE');
   const cancelled = await moveWithdrawal(tx, row, 'cancelled', { completed_at: byClock });
   await dropIntents(tx, { kind: 'withdrawal', id });
   await releaseWithdrawal(tx, row);
   await emitWithdrawalEvent(tx, cancelled, 'withdrawal.cancelled', row.status);
   return { row: { ...cancelled, confirmations: 0 }, replayed: false };
 }
-
-const isVoid = async (tx: EntityManager, { id, status }: WithdrawalRow): Promise<boolean> =>
-  underWay.includes(status) && (await endVoid(tx, 'withdrawal', [id])).length > 0;
 
 /** What is cancelled already; null where there is something to cancel. */
 export async function cancelledBefore(db: Queryable, merchantId: string, id: string): Promise<Changed | null> {

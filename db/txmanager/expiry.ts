@@ -66,12 +66,21 @@ export async function validitiesOf(db: Queryable, intentIds: readonly string[]):
 export const noteAbsence = (db: Queryable, network: string, proof: AbsenceProof): Promise<unknown> =>
   db.query('SELECT note_absence($1, $2, $3)', [network, proof.txId, JSON.stringify(proof)]);
 
-/** Ends those of these intents that were signed, and whose transactions have all expired, by the rows and by the
- *  signer's own record. Answers their refs. The caller has locked what they are for. */
-export async function endVoid(db: Queryable, kind: LeavingKind, refs: readonly string[]): Promise<string[]> {
-  if (!refs.length) return [];
-  const [row] = await db.query<Array<{ ended: string[] }>>('SELECT end_void_intents($1, $2) AS ended', [kind, refs]);
-  return row!.ended;
+/** Statuses of what is signed, and not at its end. */
+export const underWay = ['processing', 'broadcast'] as const;
+
+/** Ends the intents of those of these records that are under way, and whose transactions have all expired, by the rows
+ *  and by the signer's own record. Answers these records, which the caller has locked. */
+export async function endVoid<One extends Readonly<{ id: string; status: string }>>(
+  db: Queryable,
+  kind: LeavingKind,
+  records: readonly One[],
+): Promise<One[]> {
+  const signed = records.filter(({ status }) => underWay.some((one) => one === status));
+  if (!signed.length) return [];
+  const ids = signed.map(({ id }) => id);
+  const [row] = await db.query<Array<{ ended: string[] }>>('SELECT end_void_intents($1, $2) AS ended', [kind, ids]);
+  return signed.filter(({ id }) => row!.ended.includes(id));
 }
 
 /** What the rows say of a wallet. `open`: a transaction that a block may still take, or that is in one which is not

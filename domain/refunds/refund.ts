@@ -25,8 +25,6 @@ export type RefundFeeBearer = 'merchant' | 'payer';
 
 /** Nothing is signed before `processing`: until then it can be cancelled. */
 export const cancellable: readonly RefundStatus[] = ['awaiting_address', 'awaiting_approval', 'pending'];
-/** Signed, and not at its end. */
-export const underWay: readonly RefundStatus[] = ['processing', 'broadcast'];
 
 export type RefundRow = {
   id: string;

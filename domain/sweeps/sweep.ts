@@ -151,13 +151,14 @@ function shared(
   fees: Readonly<{ settlement: string; rest: string }> | null,
 ): Readonly<{ outputs: PlannedOutput[]; netLeft: string }> {
   const { currency, settlementAddress, feeAddress } = input;
-  const spendable = subtract(source.amount, fees?.settlement ?? '0');
+  const { settlement, rest: ofRest } = fees ?? { settlement: '0', rest: '0' };
+  const spendable = subtract(source.amount, settlement);
   const toMerchant = compare(spendable, netLeft) < 0 ? spendable : netLeft;
-  const costs = isPositive(toMerchant) ? add(fees?.settlement ?? '0', fees?.rest ?? '0') : (fees?.rest ?? '0');
   const outputs: PlannedOutput[] = [];
   if (isPositive(toMerchant))
     outputs.push({ address: settlementAddress, units: baseUnits(currency, toMerchant).toString() });
   const rest = subtract(source.amount, toMerchant);
+  const costs = isPositive(toMerchant) ? add(settlement, ofRest) : ofRest;
   if (compare(rest, costs) > 0)
     outputs.push({ address: feeAddress, units: fees === null ? baseUnits(currency, rest).toString() : null });
   return { outputs, netLeft: subtract(netLeft, toMerchant) };

@@ -21,8 +21,6 @@ export type FeeMode = 'deduct' | 'add';
 
 /** Nothing is signed before `processing`: until then it can be cancelled. */
 export const cancellable: readonly WithdrawalStatus[] = ['pending', 'awaiting_approval'];
-/** Signed, and not at its end. */
-export const underWay: readonly WithdrawalStatus[] = ['processing', 'broadcast'];
 
 export type WithdrawalRow = {
   id: string;
