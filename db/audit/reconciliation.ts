@@ -1,3 +1,4 @@
+import { wholeSums, type Sums, type SumsReader } from './own-sums';
 import { isPosted } from './posted';
 import { takeSurplus, type SurplusPlace } from './surplus';
 import type { DataSource, EntityManager } from 'typeorm';
@@ -34,8 +35,8 @@ export type AssetPosition = Readonly<{
 }>;
 
 type Place = { address: string; currency: string; units: string; recent: boolean };
-type Sums = { currency: string; ledger: string; arriving: string; leaving: string; open: string };
-type Snapshot = { height: number; hash: string; lastDeposit: string; places: Place[]; sums: Sums[] };
+type Beside = { currency: string; arriving: string; leaving: string; open: string };
+type Snapshot = { height: number; hash: string; lastDeposit: string; places: Place[]; ledger: Sums; beside: Beside[] };
 
 /** Node questions at once. */
 const width = 16;
@@ -69,18 +70,13 @@ const movesSql = `moved AS (
 const headSql = `WITH registry AS (SELECT * FROM jsonb_to_recordset($3) AS r (currency text, decimals integer,
   network text, native text)), ${movesSql}`;
 
-/** What the ledger has of each currency at a height, and what explains that the chain has more or less. Parameters:
- *  network, height, the registry of currencies. */
-const sumsSql = `${headSql}
- SELECT r.currency, trim_scale(coalesce(l.amount, 0))::text AS ledger,
-   trim_scale(coalesce(d.amount, 0) - coalesce(u.amount, 0))::text AS arriving,
+/** What explains that the chain has more or less of each currency at a height than the ledger. Parameters: network,
+ *  height, the registry of currencies. */
+const besideSql = `${headSql}
+ SELECT r.currency, trim_scale(coalesce(d.amount, 0) - coalesce(u.amount, 0))::text AS arriving,
         trim_scale(coalesce(o.amount, 0) + coalesce(f.amount, 0))::text AS leaving,
           trim_scale(coalesce(p.amount, 0))::text AS open
    FROM registry r
-   LEFT JOIN (SELECT asset, sum(amount) AS amount FROM (
-       SELECT asset, amount FROM posting WHERE debit IN ('A:deposit', 'A:treasury', 'A:gas')
-       UNION ALL SELECT asset, -amount FROM posting WHERE credit IN ('A:deposit', 'A:treasury', 'A:gas')) a
-         GROUP BY asset) l ON l.asset = r.currency
    LEFT JOIN (
      SELECT currency, sum(amount) AS amount FROM deposit WHERE network = $1 AND status IN ('mined', 'confirmed')
        AND height <= $2 AND allocation IS NULL GROUP BY 1
@@ -104,7 +100,7 @@ const sumsSql = `${headSql}
                    AND own.address = o->>'address') GROUP BY 1) p ON p.currency = r.currency
   WHERE r.network = $1 ORDER BY r.currency`;
 
-/** What an account chain must hold at each address of ours. Parameters: those of the sums, and how many blocks are
+/** What an account chain must hold at each address of ours. Parameters: those above, and how many blocks are
  *  recent. */
 const heldSql = `${headSql}
  SELECT address, currency, trim_scale(sum(units))::text AS units, max(height) > $2 - $4
@@ -123,7 +119,12 @@ const heldSql = `${headSql}
               WHERE a.network = $1 AND a.role <> 'deposit' AND (a.key_index = 0 OR a.lane IS NOT NULL)) held
   GROUP BY 1, 2 HAVING sum(units) <> 0 OR max(height) > $2 - $4 OR bool_or(own)`;
 
-async function snapshot(db: DataSource, adapter: ChainAdapter, depth: number): Promise<Snapshot | null> {
+async function snapshot(
+  db: DataSource,
+  adapter: ChainAdapter,
+  depth: number,
+  own: SumsReader | undefined,
+): Promise<Snapshot | null> {
   const { network } = adapter;
   const { kind } = networks[network];
   return db.transaction('REPEATABLE READ', async (tx: EntityManager) => {
@@ -143,7 +144,8 @@ async function snapshot(db: DataSource, adapter: ChainAdapter, depth: number): P
       [network, kind === 'utxo' ? -1 : height],
     );
     if (unknown!.n) return null;
-    const sums = await tx.query<Sums[]>(sumsSql, [network, height, registry]);
+    const ledger = await (own ? own.read(tx) : wholeSums(tx));
+    const beside = await tx.query<Beside[]>(besideSql, [network, height, registry]);
     const places =
       kind === 'utxo'
         ? await tx.query<Place[]>(
@@ -154,7 +156,7 @@ async function snapshot(db: DataSource, adapter: ChainAdapter, depth: number): P
             [network, assetOf(networks[network].native).decimals, height],
           )
         : await tx.query<Place[]>(heldSql, [network, height, registry, recentBlocks]);
-    return { height, hash: cursor.hash, lastDeposit: cursor.lastDeposit, places, sums };
+    return { height, hash: cursor.hash, lastDeposit: cursor.lastDeposit, places, ledger, beside };
   });
 }
 
@@ -176,8 +178,13 @@ async function holdings(adapter: ChainAdapter, { places, height }: Snapshot): Pr
   return held;
 }
 
-async function look(db: DataSource, adapter: ChainAdapter, depth: number): Promise<AssetPosition[] | null> {
-  const taken = await snapshot(db, adapter, depth);
+async function look(
+  db: DataSource,
+  adapter: ChainAdapter,
+  depth: number,
+  own?: SumsReader,
+): Promise<AssetPosition[] | null> {
+  const taken = await snapshot(db, adapter, depth, own);
   if (!taken) return null;
   const isUtxo = networks[adapter.network].kind === 'utxo';
   const isStill = async (): Promise<boolean> => {
@@ -191,8 +198,9 @@ async function look(db: DataSource, adapter: ChainAdapter, depth: number): Promi
   const held = await holdings(adapter, taken);
   // A tip that moved while we read proves nothing.
   if (!(await isStill())) return null;
-  return taken.sums.map(({ currency, ledger, arriving, leaving, open }) => {
+  return taken.beside.map(({ currency, arriving, leaving, open }) => {
     const { decimals } = assetOf(currency);
+    const ledger = taken.ledger[currency] ?? '0';
     let chain = 0n;
     const where: string[] = [];
     const beyond: SurplusPlace[] = [];
@@ -231,21 +239,25 @@ async function look(db: DataSource, adapter: ChainAdapter, depth: number): Promi
 
 /** Compares books and chains, asset by asset. What does not add up is looked at again after `settleMs`, and counts only
  *  where the same amount is missing both times. `unknown`: networks that could not be read now; `unclear`: assets that
- *  differed by another amount the second time, of which nothing is known. */
+ *  differed by another amount the second time, of which nothing is known. `own`: what this process knows of the ledger
+ *  from its earlier looks; the second look never relies on it. */
 export async function reconcileAssets(
   db: DataSource,
   adapters: readonly ChainAdapter[],
   depthOf: (network: NetworkId) => number,
   settleMs = 1500,
+  own?: SumsReader,
 ): Promise<{ positions: AssetPosition[]; unknown: NetworkId[]; unclear: Currency[] }> {
   const positions: AssetPosition[] = [];
   const unknown: NetworkId[] = [];
   const unclear: Currency[] = [];
   for (const adapter of adapters) {
-    const ask = (): Promise<AssetPosition[] | null> => look(db, adapter, depthOf(adapter.network)).catch(() => null);
+    const ask = (): Promise<AssetPosition[] | null> =>
+      look(db, adapter, depthOf(adapter.network), own).catch(() => null);
     let found = await ask();
     if (found?.some((one) => !isZero(one.unexplained))) {
       await new Promise((resolve) => setTimeout(resolve, settleMs));
+      own?.forget();
       const before = new Map(found.map(({ currency, unexplained }) => [currency, unexplained]));
       const again = await ask();
       const isClear = (one: AssetPosition): boolean =>

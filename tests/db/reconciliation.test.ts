@@ -1,4 +1,6 @@
-import type { DataSource } from 'typeorm';
+import type { DataSource, EntityManager } from 'typeorm';
+import { OwnSums } from '../../db/audit/closed-sums';
+import { wholeSums, type Sums } from '../../db/audit/own-sums';
 import { post } from '../../db/ledger/ledger';
 import { storePositions, reconcileAssets, type AssetPosition } from '../../db/audit/reconciliation';
 import type { ChainAdapter } from '../../domain/chains/chain';
@@ -268,4 +270,80 @@ it('names the coin that is gone', async () => {
   const [gone] = [...chain.keys()].filter((key) => key.endsWith(':0'));
   chain.delete(gone!);
   expect(await of('BTC')).toMatchObject({ unexplained: '-0.5', where: [`${gone}: chain 0, rows 0.5`] });
+});
+
+describe('the ledger, asked again and again', () => {
+  const read = (own: OwnSums): Promise<Sums> => db.transaction('REPEATABLE READ', (tx) => own.read(tx));
+  const whole = (): Promise<Sums> => db.transaction('REPEATABLE READ', wholeSums);
+  const capital = (tx: EntityManager): Promise<unknown> =>
+    post(
+      tx,
+      capitalJournal({
+        ...{ network: 'ethereum', txId: newId(), index: 0, currency: 'ETH', amount: '0.5' },
+        ...{ to: 'A:treasury', from: 'Q:capital' },
+      }),
+    );
+
+  it('is summed from what was posted since, and is whole also where an earlier posting commits late', async () => {
+    const own = new OwnSums();
+    const late = db.createQueryRunner();
+    await late.startTransaction();
+    await capital(late.manager); // has its ids before those that are seen
+    try {
+      for (let n = 0; n < 4; n += 1) {
+        await db.transaction(capital);
+        expect(await read(own)).toEqual(await whole());
+      }
+      await late.commitTransaction();
+    } finally {
+      await late.release();
+    }
+    for (let n = 0; n < 4; n += 1) {
+      expect(await read(own)).toEqual(await whole());
+      await db.transaction(capital);
+    }
+  });
+
+  it('reads no posting twice that is closed, unless it has to forget', async () => {
+    const own = new OwnSums();
+    await db.transaction(capital);
+    const [first] = await db.query<Array<{ id: string }>>(
+      `SELECT min(id)::text AS id FROM posting WHERE debit = 'A:treasury'`,
+    );
+    // Nobody can do that: it shows what is read. Transactions of other tests on this server may delay that it closes.
+    const change = (by: number) =>
+      unguarded(db, (tx) => tx.query('UPDATE posting SET amount = amount + $1 WHERE id = $2', [by, first!.id]));
+    const isReadAgain = async (): Promise<boolean> => {
+      const before = await read(own);
+      await change(1);
+      const after = await read(own);
+      await change(-1);
+      return JSON.stringify(after) !== JSON.stringify(before);
+    };
+    let looks = 0;
+    while ((await isReadAgain()) && looks < 100) {
+      looks += 1;
+      own.forget(); // what was closed while it was changed
+      for (let n = 0; n < 3; n += 1) await read(own);
+    }
+    expect(looks).toBeLessThan(100);
+    expect(await read(own)).toEqual(await whole());
+    await change(1);
+    expect(await read(own)).not.toEqual(await whole());
+    own.forget();
+    expect(await read(own)).toEqual(await whole());
+    await change(-1);
+  });
+
+  it('does not find money missing by what it remembers: the second look reads all', async () => {
+    const own = new OwnSums();
+    const clean = await reconcileAssets(db, adapters, () => 3, 1, own);
+    const again = await reconcileAssets(db, adapters, () => 3, 1, own);
+    expect(again.positions.map(({ ledger }) => ledger)).toEqual(clean.positions.map(({ ledger }) => ledger));
+    const forgot = jest.spyOn(own, 'forget');
+    chain.set('0xhot ETH', (chain.get('0xhot ETH') ?? 0n) + 1n);
+    await reconcileAssets(db, adapters, () => 3, 1, own);
+    expect(forgot).toHaveBeenCalled();
+    chain.set('0xhot ETH', chain.get('0xhot ETH')! - 1n);
+  });
 });
