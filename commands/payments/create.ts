@@ -14,6 +14,7 @@ import { originNow } from '../../db/origin';
 import { noteCommitted } from '../../db/webhooks/emitted';
 import { deliveryId, eventId } from '../../db/webhooks/events';
 import { failPoint } from '../../db/fail-point';
+import { openInTurn, type OpenedPayment } from '../../db/payments/open';
 import { requiredDepth } from '../../db/payments/payments';
 import { noLiveKey } from '../../db/recovery/live-key';
 import { readPayment } from '../../db/payments/payment-queries';
@@ -215,7 +216,7 @@ function checkTargets(deps: OpenPaymentDeps, merchant: Merchant, input: NewPayme
 }
 
 /** Opens a payment: its row, address, timeline entry, event and the request for its workflow are one commit, in two
- *  round trips. The same idempotency key finds the first payment, whatever else is asked. Throws RATE_UNAVAILABLE,
+ *  round trips; others of the merchant share the commit where they come at once. The same idempotency key finds the first payment, whatever else is asked. Throws RATE_UNAVAILABLE,
  *  METADATA_TOO_LARGE, CALLBACK_NOT_HTTPS, CALLBACK_INTERNAL, and PAYMENT_CREATION_FAILED with the reason in `details`.
  *  Contract: 4.5; Invariants: 5. */
 export async function openPayment(
@@ -311,7 +312,7 @@ async function write(
     donor: string | undefined;
     livemode: boolean;
   }>,
-): Promise<{ payment_id: string; replayed: boolean }> {
+): Promise<OpenedPayment> {
   const { metadata, ...columns } = row;
   const event = eventId(row.id, 1, 'payment.created');
   const hasDelivery = row.ipn_callback_url !== null && merchant.ipnEnabled;
@@ -319,20 +320,18 @@ async function write(
   const requestId = originNow().requestId ?? null;
   const traceparent = traceparentNow();
   try {
-    const [written] = await prepared(db, 'creation').query<Array<{ payment_id: string; replayed: boolean }>>(
-      'SELECT payment_id, replayed FROM open_payment($1, $2, $3, $4, $5, $6, $7, $8)',
-      [
-        JSON.stringify({ ...columns, donor, request_id: requestId, traceparent: traceparent ?? undefined }),
-        metadata,
-        address === null ? null : JSON.stringify(address),
-        event,
-        data,
-        hasDelivery ? deliveryId(event, 'ipn') : null,
-        JSON.stringify(operatorView(row)),
-        quota,
-      ],
-    );
-    if (!written!.replayed)
+    // A group locks what the first of it has locked: all of one widget, or none of any.
+    const written = await openInTurn(db, row.widget_id ?? merchant.id, {
+      payment: JSON.stringify({ ...columns, donor, request_id: requestId, traceparent: traceparent ?? undefined }),
+      metadata,
+      address: address === null ? null : JSON.stringify(address),
+      eventId: event,
+      eventData: data,
+      deliveryId: hasDelivery ? deliveryId(event, 'ipn') : null,
+      attributes: JSON.stringify(operatorView(row)),
+      quota,
+    });
+    if (!written.replayed)
       noteCommitted(db, {
         id: event,
         type: 'payment.created',
@@ -342,7 +341,7 @@ async function write(
         traceparent,
         data,
       });
-    return written!;
+    return written;
   } catch (error) {
     const { code } = error as { code?: string };
     if (code === 'CP005') throw creationRefused(row.widget_id === null ? 'QUOTA_REACHED' : 'WIDGET_QUOTA_REACHED');

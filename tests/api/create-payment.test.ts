@@ -1,4 +1,4 @@
-import { atOnce, startHarness, type Harness, type Shop } from './harness';
+import { atOnce, eventually, startHarness, type Answer, type Harness, type Shop } from './harness';
 
 let h: Harness;
 let shop: Shop;
@@ -334,5 +334,91 @@ describe('idempotency', () => {
     expect(answers.filter((answer) => answer.headers.get('idempotency-replayed') === null)).toHaveLength(1);
     const [row] = await h.db.query("SELECT count(*)::int AS n FROM payment WHERE idempotency_key = 'race'");
     expect(row.n).toBe(1);
+  });
+});
+
+describe('payments of a merchant that are created at once', () => {
+  /** `count` creations that have come before any of them can be written: another transaction holds the counter of the
+   *  merchant's events. */
+  async function whileHeld(of: Shop, count: number, ask: (n: number) => Promise<Answer>): Promise<Answer[]> {
+    const holder = h.db.createQueryRunner();
+    await holder.startTransaction();
+    await holder.query('SELECT FROM merchant_counter WHERE merchant_id = $1 FOR UPDATE', [of.id]);
+    const answers = atOnce(count, ask);
+    try {
+      await eventually(async () => {
+        const [row] = await h.db.query('SELECT max(points) AS points FROM rate_limit WHERE key = $1', [
+          `createPayment:${of.id}`,
+        ]);
+        return row.points >= count;
+      });
+    } finally {
+      await holder.commitTransaction();
+      await holder.release();
+    }
+    return answers;
+  }
+  const transactions = async (of: Shop): Promise<number> => {
+    const [row] = await h.db.query(
+      'SELECT count(DISTINCT xmin::text)::int AS count FROM event WHERE merchant_id = $1',
+      [of.id],
+    );
+    return row.count;
+  };
+
+  it('share transactions, and each has its own address and place among the events', async () => {
+    const many = await h.shop();
+    const answers = await whileHeld(many, 30, (n) =>
+      create({ amount: n + 100, currency: n % 2 ? 'ETH' : 'BTC', metadata: { n: `"${n}\\` } }, {}, many.key),
+    );
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([201]));
+    expect(new Set(answers.map(({ body }) => body.depositAddress)).size).toBe(30);
+    expect(await transactions(many)).toBeLessThan(20);
+    const events = await h.db.query('SELECT entity_id, seq::int, data FROM event WHERE merchant_id = $1 ORDER BY seq', [
+      many.id,
+    ]);
+    expect(events.map(({ seq }: { seq: number }) => seq)).toEqual(Array.from({ length: 30 }, (_, n) => n + 1));
+    const [day] = await h.db.query('SELECT created::int FROM payment_day WHERE merchant_id = $1', [many.id]);
+    expect(day.created).toBe(30);
+    for (const [n, { body }] of answers.entries()) {
+      const [row] = await h.db.query(
+        `SELECT p.fiat_amount::float8, p.metadata->>'n' AS n, a.address, p.deposit_address
+           FROM payment p JOIN address a ON a.payment_id = p.id AND NOT a.is_elsewhere WHERE p.id = $1`,
+        [body.paymentId],
+      );
+      expect(row).toEqual({
+        fiat_amount: n + 100,
+        n: `"${n}\\`,
+        address: body.depositAddress,
+        deposit_address: body.depositAddress,
+      });
+    }
+  });
+
+  it('are as many as the quota has room for, and the others say why', async () => {
+    const few = await h.shop({ openPaymentsQuota: 11 });
+    const answers = await whileHeld(few, 20, () => create({ amount: 25 }, {}, few.key));
+    const refused = answers.filter(({ status }) => status !== 201);
+    expect(refused).toHaveLength(9);
+    for (const { status, body } of refused) expect([status, body]).toEqual([400, { error: expect.any(String) }]);
+    const reasons = await h.db.query('SELECT reason FROM request_log WHERE merchant_id = $1', [few.id]);
+    expect(reasons).toEqual(Array.from({ length: 9 }, () => ({ reason: 'QUOTA_REACHED' })));
+    const [row] = await h.db.query(
+      `SELECT (SELECT count(*)::int FROM payment WHERE merchant_id = $1) AS payments, open_payments::int, event_seq::int
+         FROM merchant_counter WHERE merchant_id = $1`,
+      [few.id],
+    );
+    expect(row).toEqual({ payments: 11, open_payments: 11, event_seq: 11 });
+  });
+
+  it('are one where they have the same key', async () => {
+    const one = await h.shop();
+    const answers = await whileHeld(one, 20, (n) =>
+      create({ amount: 25, currency: 'ETH' }, { 'Idempotency-Key': `key-${n % 2}` }, one.key),
+    );
+    expect(new Set(answers.map(({ body }) => body.paymentId)).size).toBe(2);
+    expect(answers.filter(({ headers }) => headers.get('idempotency-replayed') === null)).toHaveLength(2);
+    const events = await h.db.query('SELECT FROM event WHERE merchant_id = $1', [one.id]);
+    expect(events).toHaveLength(2);
   });
 });

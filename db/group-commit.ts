@@ -1,0 +1,57 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+
+type Waiting<Item, Written> = Readonly<{
+  item: Item;
+  /** Runs what it is given as part of the request that has brought the item. */
+  within: <T>(act: () => T) => T;
+  resolve: (written: Written) => void;
+  reject: (error: unknown) => void;
+}>;
+
+/** What PostgreSQL says of a connection or of itself: nothing is known of the transaction, or alone it would fare no
+ *  better. */
+const saysNothingOfRows = /^(08|53|57|58|25006)/;
+const wasUndone = (error: unknown): boolean => {
+  const { code } = error as { code?: unknown };
+  return typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) && !saysNothingOfRows.test(code);
+};
+
+/** Writes that would wait for one row of the database, as those of one merchant do for the counter of its events: the
+ *  first goes alone, and all that come while it is under way go together, in the order in which they came. PostgreSQL
+ *  then flushes its log once for all of them. Where it undoes a transaction for the sake of one, each goes alone. */
+export class GroupCommit<Item, Written> {
+  private readonly queues = new Map<string, Waiting<Item, Written>[]>();
+
+  /** `write`: one transaction, which gives what it wrote of each item, in their order. `most`: items in it. */
+  constructor(
+    private readonly write: (items: readonly Item[]) => Promise<readonly Written[]>,
+    private readonly most: number,
+  ) {}
+
+  /** Resolves once `item` is committed. Rejects as `write` does: of that item alone where the database has undone it. */
+  async add(key: string, item: Item): Promise<Written> {
+    const { promise, resolve, reject } = Promise.withResolvers<Written>();
+    const waiting = { item, within: AsyncLocalStorage.snapshot(), resolve, reject };
+    const queue = this.queues.get(key);
+    if (queue) queue.push(waiting);
+    else void this.writeAll(key, waiting);
+    return promise;
+  }
+
+  private async writeAll(key: string, first: Waiting<Item, Written>): Promise<void> {
+    const queue: Waiting<Item, Written>[] = [];
+    this.queues.set(key, queue);
+    for (let group = [first]; group.length; group = queue.splice(0, this.most)) await this.writeGroup(group);
+    this.queues.delete(key);
+  }
+
+  private async writeGroup(group: readonly Waiting<Item, Written>[]): Promise<void> {
+    try {
+      const written = await group[0]!.within(() => this.write(group.map(({ item }) => item)));
+      for (const [place, { resolve }] of group.entries()) resolve(written[place]!);
+    } catch (error) {
+      if (group.length > 1 && wasUndone(error)) for (const one of group) await this.writeGroup([one]);
+      else for (const { reject } of group) reject(error);
+    }
+  }
+}
