@@ -4,7 +4,7 @@ import type { GasAnswer } from '../domain/chains/chain';
 import { add } from '../domain/money';
 import type { PaymentRow } from '../domain/payments/payment';
 import { sweepCost } from '../domain/sweeps/sweep';
-import { costsTooMuch } from '../domain/sweeps/sweep-batch';
+import { costsTooMuch, priceLookMs } from '../domain/sweeps/sweep-batch';
 import { ownerWorkflow, type IntentOwner } from '../domain/workflow-ids';
 import { startSweep, notifyPayment } from '../db/chains/notify';
 import { openIncident } from '../db/incidents';
@@ -111,15 +111,13 @@ type Planned =
   | Readonly<{ owner: IntentOwner; members: readonly Ready[] }>
   | Readonly<{ wait: string; lookAgainInMs: number; isOverdue: boolean }>;
 
-/** How often a better price is looked for. */
-const priceLookMs = 900_000;
-
 /** Plans the sweep of a payment: with others where there are some, alone where that costs
  *  little or the time is up, or later. */
 async function planNow(tx: EntityManager, own: Ready, terms: SweepTerms, settlementGas?: bigint): Promise<Planned> {
   const { payment } = own;
   const now = await databaseNow(tx);
-  const { batch, price } = deadlinesOf(payment, terms);
+  const { confirmed, batch, price } = deadlinesOf(payment, terms);
+  const lookMs = priceLookMs(now.getTime() - confirmed.getTime());
   // It goes on alone where something is signed already.
   const hasOrphaned = (await orphanedFor(tx, own)).length > 0;
   if (!hasOrphaned && canBatch(payment, terms) && now < batch)
@@ -131,10 +129,10 @@ async function planNow(tx: EntityManager, own: Ready, terms: SweepTerms, settlem
     const reason =
       `its sweep alone would cost more than ${terms.maxCostPct} % of it; ` +
       `it waits for other payments or a better price until ${price.toISOString()}`;
-    return wait(reason, Math.min(priceLookMs, price.getTime() - now.getTime() + 50));
+    return wait(reason, Math.min(lookMs, price.getTime() - now.getTime() + 50));
   }
   if (await planAlone(tx, own, settlementGas)) return { owner: { kind: 'sweep', id: payment.id }, members: [own] };
-  return { ...wait('moving it would cost more than it is worth now', priceLookMs), isOverdue: isDue };
+  return { ...wait('moving it would cost more than it is worth now', lookMs), isOverdue: isDue };
 }
 
 const wait = (reason: string, lookAgainInMs: number): Extract<Planned, { wait: string }> => ({

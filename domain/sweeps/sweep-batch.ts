@@ -91,7 +91,12 @@ export function chooseBatch(candidates: readonly Candidate[], feeOf: FeeOf, maxC
 export const sweepDeadlines = (
   confirmedAt: Date,
   terms: Readonly<{ batchSeconds: number; maxWaitHours: number }>,
-): Readonly<{ batch: Date; price: Date }> => ({
+): Readonly<{ confirmed: Date; batch: Date; price: Date }> => ({
+  confirmed: confirmedAt,
   batch: new Date(confirmedAt.getTime() + terms.batchSeconds * 1000),
   price: new Date(confirmedAt.getTime() + terms.maxWaitHours * 3_600_000),
 });
+
+/** How soon the price is looked at again for a payment that has waited so long for a better one: soon at first, because
+ *  most rises pass within minutes, every quarter of an hour in the end. Milliseconds. */
+export const priceLookMs = (waitedMs: number): number => Math.min(900_000, Math.max(60_000, Math.ceil(waitedMs / 3)));

@@ -410,9 +410,11 @@ it('waits for other payments or a better price, says so once, and keeps its prom
       paid.id,
     ]);
   for (const _ of [1, 2]) {
-    expect(await sweeps().queueSweep(paid.id)).toMatchObject({ queued: false, lookAgainInMs: 900_000 });
+    expect(await sweeps().queueSweep(paid.id)).toMatchObject({ queued: false, lookAgainInMs: 60_000 });
     expect(await notes()).toEqual([{ reason: expect.stringContaining('more than 25 %') as string }]);
   }
+  await db.query(`UPDATE payment SET confirmed_at = now() - interval '1 hour' WHERE id = $1`, [paid.id]);
+  expect(await sweeps().queueSweep(paid.id)).toMatchObject({ queued: false, lookAgainInMs: 900_000 });
   await db.query(`UPDATE payment SET confirmed_at = now() - interval '24 hours' WHERE id = $1`, [paid.id]);
   expect(await sweeps().queueSweep(paid.id)).toEqual({ queued: true });
 

@@ -7,6 +7,7 @@ import {
   costsTooMuch,
   feeCapacityOf,
   shareOut,
+  priceLookMs,
   sweepDeadlines,
   type Candidate,
 } from '../../domain/sweeps/sweep-batch';
@@ -140,6 +141,12 @@ it('waits for others, and longer for a better price', () => {
   expect([batch.toISOString(), price.toISOString()]).toEqual(['2026-01-05T10:00:30.000Z', '2026-01-05T12:00:00.000Z']);
   expect(costsTooMuch('25', '100', 25)).toBe(false);
   expect(costsTooMuch('25.01', '100', 25)).toBe(true);
+});
+
+it('looks for a better price soon at first, and seldom in the end', () => {
+  const minutes = [0, 1, 3, 6, 30, 45, 600].map((waited) => priceLookMs(waited * 60_000) / 60_000);
+  expect(minutes).toEqual([1, 1, 1, 2, 10, 15, 15]);
+  expect(priceLookMs(-5)).toBe(60_000);
 });
 
 it('estimates what a sweep costs in its currency', () => {
