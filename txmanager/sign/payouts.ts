@@ -1,3 +1,4 @@
+import { setImmediate as afterItIsAsked } from 'node:timers/promises';
 import type { DataSource, EntityManager } from 'typeorm';
 import type { KeyPath } from '../../domain/chains/chain';
 import { isToken } from '../../domain/chains/assets';
@@ -136,31 +137,36 @@ async function signDue(signer: Signer, tx: EntityManager, due: readonly Answer[]
   const key: KeyPath = { role: from!.role, branch: from!.branch, index: from!.key_index };
   const payable = payableOf(due, priced(first.network, today!), await heldAt(tx, first));
   const own = due.flatMap(({ facts }) => facts.own);
-  const above = await aboveCap(signer, tx, payable, own);
-  const rows: SignedTransfer[] = [];
-  for (const { intent, lineId, outputs, price, feeUnits } of payable) {
-    if (above.has(intent.id)) continue;
-    const [{ units, ...receiver }] = outputs;
-    const output = { ...receiver, units: units.toString() };
-    const nonce = wallet!.next_nonce + rows.length;
-    const { txId, raw } = codecOf(signer, intent).sign(
-      signer.seed,
-      transferOf(intent, output, units, { price, key, nonce }),
-    );
-    rows.push({
-      intent_id: intent.id,
-      leg_id: lineId,
-      tx_id: txId,
-      raw,
-      nonce,
-      unit_price: price.unitPrice,
-      data_part: price.dataPart,
-      max_fee_units: feeUnits.toString(),
-      moved_units: output.units,
-      outputs: [output],
-    });
-  }
-  return rows;
+  const signAll = (some: readonly Payable[]): SignedTransfer[] =>
+    some.map((one, n) => signed(signer, one, { key, nonce: wallet!.next_nonce + n }));
+  // While the database counts what is new; nothing leaves this function that is above the cap.
+  const [above, rows] = await Promise.all([
+    aboveCap(signer, tx, payable, own),
+    afterItIsAsked().then(() => signAll(payable)),
+  ]);
+  return above.size ? signAll(payable.filter(({ intent }) => !above.has(intent.id))) : rows;
+}
+
+function signed(
+  signer: Signer,
+  { intent, lineId, outputs, price, feeUnits }: Payable,
+  at: Readonly<{ key: KeyPath; nonce: number }>,
+): SignedTransfer {
+  const [{ units, ...receiver }] = outputs;
+  const output = { ...receiver, units: units.toString() };
+  const { txId, raw } = codecOf(signer, intent).sign(signer.seed, transferOf(intent, output, units, { price, ...at }));
+  return {
+    intent_id: intent.id,
+    leg_id: lineId,
+    tx_id: txId,
+    raw,
+    nonce: at.nonce,
+    unit_price: price.unitPrice,
+    data_part: price.dataPart,
+    max_fee_units: feeUnits.toString(),
+    moved_units: output.units,
+    outputs: [output],
+  };
 }
 
 type Payable = Readonly<{ intent: IntentRow; lineId: string }> &
