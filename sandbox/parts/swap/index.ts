@@ -8,6 +8,7 @@ import type { Part } from '../part';
 import { routesOf } from './api';
 import { depositsOf } from './deposits';
 import { openOrders, type SwapOptions } from './orders';
+import { payoutsOf, placesOn } from './payouts';
 import { pricesOf } from './prices';
 import { serverOf } from './serve';
 import { isDone, stepsOf } from './steps';
@@ -38,13 +39,17 @@ export async function startSwap(options: SwapOptions): Promise<Part> {
   const prices = pricesOf(options.priceFile);
   const deposits = depositsOf(options, state);
   const wallet = new Payer(options.chains, options.tokens, options.mnemonic, 1);
-  const { advance } = stepsOf(wallet, deposits, prices);
+  const payouts = payoutsOf(wallet, placesOn(options.chains));
+  const { advance } = stepsOf(payouts, deposits, prices);
   const validMs = (options.validSeconds ?? 600) * 1000;
   const serve = serverOf(routesOf({ state, save, prices, deposits, validMs }), options.apiKey);
 
   async function tick(): Promise<void> {
     await deposits.scanBitcoin();
-    for (const order of state.orders) if (!isDone(order)) await advance(order);
+    for (const order of state.orders) {
+      if (!isDone(order)) await advance(order);
+      await payouts.sendLost(order);
+    }
     save();
   }
 

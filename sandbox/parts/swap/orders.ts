@@ -52,6 +52,9 @@ export type SwapOptions = Readonly<{
   validSeconds?: number;
 }>;
 
+/** A payment of the provider's. `isDeep`: nothing takes it out of its chain again. */
+export type Sent = { txId: string; currency: string; address: string; amount: string; isDeep: boolean };
+
 export type Order = {
   id: string;
   index: number;
@@ -73,6 +76,8 @@ export type Order = {
   payoutHashes: string[];
   refundHash: string | null;
   refundAmount: string | null;
+  /** None of an order of an older sandbox. */
+  sent?: Sent[];
 };
 export type Rate = Readonly<{ from: string; to: string; fromAmount: string; toAmount: string; validUntil: string }>;
 export type Saved = { orders: Order[]; scanned: number; funded: boolean };

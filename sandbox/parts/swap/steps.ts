@@ -1,8 +1,8 @@
 import { assetOf, networkOf } from '../../../domain/chains/assets';
 import { compare, subtract, times } from '../../../domain/money';
-import type { Payer } from '../../payer';
 import type { Deposits } from './deposits';
 import type { Order, ProviderFault } from './orders';
+import type { Payouts } from './payouts';
 import { byTicker, payoutFee, type Prices } from './prices';
 
 const nineTenths = (amount: string, currency: string): string =>
@@ -12,10 +12,9 @@ const otherOnSameNetwork = (currency: string): string =>
   Object.values(byTicker).find((one) => one !== currency && networkOf(one).id === networkOf(currency).id)!;
 
 /** What the provider sends: a payout, or the deposit back less its fee. */
-function paymentsOf(wallet: Payer) {
+function paymentsOf({ send }: Payouts) {
   const pay = async (order: Order, currency: string, amount: string): Promise<void> => {
-    const { txId } = await wallet.pay(currency, order.payoutAddress, amount);
-    order.payoutHashes.push(txId);
+    order.payoutHashes.push(await send(order, currency, order.payoutAddress, amount));
   };
   const payOnce = async (order: Order, currency: string, amount: string): Promise<void> => {
     if (!order.payoutHashes.length) await pay(order, currency, amount);
@@ -23,7 +22,7 @@ function paymentsOf(wallet: Payer) {
   async function refund(order: Order): Promise<void> {
     if (order.refundHash) return;
     const amount = subtract(order.received!, payoutFee[order.from]!);
-    order.refundHash = (await wallet.pay(order.from, order.refundAddress, amount)).txId;
+    order.refundHash = await send(order, order.from, order.refundAddress, amount);
     order.refundAmount = amount;
     order.status = 'refunded';
   }
@@ -77,8 +76,8 @@ function faultsOf({ pay, payOnce, refund }: Payments): Faults {
 }
 
 /** Moves orders on: a deposit that is deep enough is exchanged, paid out or sent back, as the order's fault says. */
-export function stepsOf(wallet: Payer, deposits: Deposits, prices: Prices) {
-  const payments = paymentsOf(wallet);
+export function stepsOf(payouts: Payouts, deposits: Deposits, prices: Prices) {
+  const payments = paymentsOf(payouts);
   const faults = faultsOf(payments);
 
   /** Without a fault, another amount than was ordered is sent back. */
