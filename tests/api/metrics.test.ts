@@ -6,6 +6,7 @@ import type { NetworkId } from '../../domain/chains/assets';
 import { parseConfig } from '../../domain/config';
 import { newId } from '../../domain/ids';
 import { Readings } from '../../workers/readings';
+import { urlFor } from '../setup/postgres';
 import { eventually, startHarness, type Harness, type Shop } from './harness';
 
 let h: Harness;
@@ -25,7 +26,8 @@ const warn = jest.fn();
 /** A process that would read the metrics of the service as a whole; `end` leaves that to another. */
 function reader(networks: readonly NetworkId[] = h.api.deps.config.networks) {
   const registry = new Registry();
-  const db = createDataSource(h.api.deps.config.DATABASE_URL, { pool: 1, keepsIdle: true });
+  const url = urlFor(h.databaseUrl, 'payments');
+  const db = createDataSource(url, { pool: 1, keepsIdle: true });
   const readings = new Readings(db, registry, networks, { warn }, 0);
   return {
     text: async () => {
