@@ -1,10 +1,12 @@
 import type { DataSource } from 'typeorm';
+import type { LightningReader } from '../chains/lightning/node';
 import type { NetworkId } from '../domain/chains/assets';
 import type { ChainAdapter, ChainCodec, ChainNode } from '../domain/chains/chain';
 import type { Config } from '../domain/config';
 import { auditActivities } from './audit/audit';
 import { broadcastActivities } from './txmanager/broadcast';
 import { followerActivities } from './chains/follower';
+import { lightningActivities, type KeepDeps } from './lightning/keep';
 import { mailActivities } from './mail/mail';
 import type { Mailer } from '../commands/mail/mailer';
 import { paymentActivities } from './payments/payments';
@@ -37,6 +39,7 @@ export const createPaymentActivities = (
   deps: Deps & {
     codecs: Readonly<Record<NetworkId, ChainCodec>>;
     adapters: readonly ChainAdapter[];
+    lightning?: LightningReader | undefined;
     running: RunningWorkflows;
     endWorkflows: EndWorkflows;
     mailer: Mailer;
@@ -71,6 +74,11 @@ export const createChainActivities = (
   ...tracingActivities(deps),
 });
 export type ChainActivities = ReturnType<typeof createChainActivities>;
+
+/** Activities of the chain worker that speaks to our Lightning node: the only ones that make invoices, and take their
+ *  money. */
+export const createLightningActivities = (deps: KeepDeps) => lightningActivities(deps);
+export type LightningActivities = ReturnType<typeof createLightningActivities>;
 
 /** Activities of the signer: the only ones that see the seed. */
 export const createSignerActivities = (

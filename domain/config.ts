@@ -14,6 +14,7 @@ import {
 import { isLocalChain } from './chains/freshness';
 import { isTestChain } from './chains/chosen-chain';
 import { defaultLanes, mostLanes } from './treasury/lanes';
+import { lightningFaults } from './lightning/settings';
 import type { NewDestinationRules } from './txmanager/new-destinations';
 import { keysIn } from './secrets-key';
 import { parseSignerNodes, type SignerNodes } from './signer-nodes';
@@ -185,6 +186,8 @@ export function parseConfig(
   };
   if (raw.MODE === 'test' && followsChains(process)) faults.push(...liveChainsOf(on.networks, chain, isProduction));
   checkSimulator(raw, faults);
+  const lightningOf = { networks: on.networks, chainName: raw.BTC_NETWORK, process: inLightning(on, process) };
+  faults.push(...lightningFaults(raw, lightningOf));
   const confirmations: Record<string, number> = {};
   for (const pair of list(raw.CONFIRMATIONS)) {
     const match = /^([a-z]+)=(\d{1,4})$/.exec(pair);
@@ -215,6 +218,13 @@ const signerNodesIn = (raw: Raw, faults: string[], on: readonly NetworkId[], pro
     followedAt: (id) => loginOf(id, raw).url,
     isProduction: raw.NODE_ENV === 'production',
   });
+
+/** What a process has to do with our Lightning node. */
+function inLightning(on: Pick<Config, 'chainNetworks'>, process?: ProcessName): 'reader' | 'taker' | 'other' | 'all' {
+  if (process === undefined) return 'all';
+  if (process === 'chain' && on.chainNetworks.includes('bitcoin')) return 'taker';
+  return process === 'payments' ? 'reader' : 'other';
+}
 
 /** Whether a process is told which chains there are. */
 const followsChains = (process?: ProcessName): boolean =>

@@ -111,6 +111,21 @@ export const configSchema = Type.Object({
 
   ...utxoNodes,
   ...evmNodes,
+  LIGHTNING_URL: text('REST API of our Lightning node (lnd 0.20), https; empty: no Lightning', ''),
+  LIGHTNING_TLS_FILE: text('File with the certificate of the Lightning node: tls.cert of lnd', ''),
+  LIGHTNING_READ_MACAROON_FILE: text(
+    'File with a macaroon that may info:read, invoices:read, offchain:read and onchain:read, and nothing else',
+    '',
+  ),
+  LIGHTNING_INVOICE_MACAROON_FILE: text(
+    'Chain worker of Bitcoin only: file with a macaroon that may invoices:read and invoices:write, and nothing else',
+    '',
+  ),
+  LIGHTNING_PREIMAGE_KEY: text(
+    'Chain worker of Bitcoin only: 32 bytes in hex, of which preimages are made; while it is changed several, by ' +
+      'commas, of which the first makes new ones',
+    '',
+  ),
   TOKEN_CONTRACTS: text('JSON object ticker → contract, for chains other than the main network; empty: none', ''),
   NETWORKS: text(
     'Networks that this deployment offers, comma-separated; the same for all processes',

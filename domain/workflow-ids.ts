@@ -11,6 +11,7 @@ export const workflowIds = {
   conversion: (conversionId: string): string => `conversion/${conversionId}`,
   consolidate: (ref: string): string => `consolidate/${ref}`,
   chain: (network: string): string => `chain/${network}`,
+  lightning: 'lightning',
   screening: (paymentId: string): string => `screening/${paymentId}`,
   /** A screening that the merchant asked for. */
   askedScreening: (paymentId: string): string => `screening/${paymentId}/asked`,

@@ -1,4 +1,5 @@
 import { createAdapter } from '../chains/adapters';
+import { lightningReader } from '../chains/lightning/node';
 import { audit, invariantsChecked } from '../db/audit/audit';
 import { invariantWords } from '../db/audit/invariants';
 import { createDataSource } from '../db/data-source';
@@ -14,7 +15,8 @@ async function main(): Promise<number> {
   await db.initialize();
   try {
     const adapters = config.networks.map((network) => createAdapter(network, config));
-    const violations = await audit(db, { adapters });
+    const lightning = lightningReader(config);
+    const violations = await audit(db, { adapters, ...(lightning ? { lightning } : {}) });
     for (const invariant of invariantsChecked) {
       const broken = violations.filter((violation) => violation.invariant === invariant);
       const name = `${invariant.padEnd(4)} ${(invariantWords[invariant] ?? '').padEnd(wordsWide)}`;

@@ -1,6 +1,8 @@
 import { createAdapter } from '../chains/adapters';
+import { lightningReader } from '../chains/lightning/node';
 import { createDataSource } from '../db/data-source';
 import { requiredDepth } from '../db/payments/payments';
+import { lightningPosition } from '../db/audit/reconcile-lightning';
 import { reconcileAssets } from '../db/audit/reconciliation';
 import type { NetworkId } from '../domain/chains/assets';
 import { isZero } from '../domain/money';
@@ -25,7 +27,12 @@ async function main(): Promise<number> {
     }
     for (const network of unknown) console.log(`${network}: not now; its node is away, or a block came in between`);
     for (const currency of unclear) console.log(`${currency}: not now; it differed by another amount a moment before`);
-    if (positions.some(({ unexplained }) => !isZero(unexplained))) return 1;
+    const lightning = lightningReader(config);
+    const ofLightning = lightning && (await lightningPosition(db, lightning));
+    for (const { currency, ledger } of ofLightning?.booked ?? [])
+      console.log(`${currency.padEnd(12)} Lightning ${ledger}`);
+    if (ofLightning?.missing) console.log(`The Lightning node has ${ofLightning.missing} less than all of that`);
+    if (ofLightning?.missing || positions.some(({ unexplained }) => !isZero(unexplained))) return 1;
     return unknown.length || unclear.length ? 2 : 0;
   } finally {
     await db.destroy();

@@ -4,8 +4,9 @@ import { createPaymentActivities } from '../activities';
 import type { EndWorkflows } from '../activities/temporal/restart';
 import { ServerPlaces } from '../activities/webhooks/server-places';
 import { createAdapter, createCodecs } from '../chains/adapters';
+import { lightningReader } from '../chains/lightning/node';
 import { createMailer } from '../commands/mail/mailer';
-import type { NetworkId } from '../domain/chains/assets';
+import type { Config } from '../domain/config';
 import { logOf } from '../domain/log';
 import { taskQueues } from '../workflows/messages';
 import { startOptions, type WorkflowType } from '../workflows/start-options';
@@ -46,7 +47,10 @@ const endIn =
   };
 
 /** What must run once, whatever else runs: started by every payments worker, kept by Temporal. */
-async function startSingletons(client: Client, networks: readonly NetworkId[], swaps: boolean): Promise<void> {
+async function startSingletons(
+  client: Client,
+  { networks, SWAP_PROVIDER: swaps, LIGHTNING_URL: lightning }: Config,
+): Promise<void> {
   const wanted: Array<[type: WorkflowType, workflowId: string, args: string[], summary?: string]> = [
     ['keepRates', workflowIds.rates, []],
     ...(swaps ? [['keepSwapRates', workflowIds.swapRates, []] satisfies [WorkflowType, string, string[]]] : []),
@@ -54,6 +58,7 @@ async function startSingletons(client: Client, networks: readonly NetworkId[], s
     ['keepReconciled', workflowIds.reconcile, []],
     ['keepReconciliation', workflowIds.reconciliation, []],
     ['keepTreasury', workflowIds.treasury, []],
+    ...(lightning ? [['followLightning', workflowIds.lightning, []] satisfies [WorkflowType, string, string[]]] : []),
     ...networks.map((network): (typeof wanted)[number] => [
       'followChain',
       workflowIds.chain(network),
@@ -81,7 +86,8 @@ const places = new ServerPlaces();
 const assemble = async ({ config, db, log, client, onStop, onMetrics }: Process): Promise<WorkerOptions[]> => {
   onMetrics(readingsOf(config, log));
   const dispatcher = new Dispatcher(db, config.DATABASE_URL, client, log);
-  await startSingletons(client, config.networks, config.SWAP_PROVIDER !== '');
+  const lightning = lightningReader(config);
+  await startSingletons(client, config);
   dispatcher.start();
   onStop(() => dispatcher.stop());
   void logFindings(config, log);
@@ -96,6 +102,7 @@ const assemble = async ({ config, db, log, client, onStop, onMetrics }: Process)
       deliveryLog: logOf(log, 'deliveries', config.LOG_LEVELS),
       codecs: createCodecs(config.chain),
       adapters,
+      lightning,
       running: runningIn(client),
       endWorkflows: endIn(client),
       mailer,

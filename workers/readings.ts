@@ -5,6 +5,7 @@ import { createDataSource } from '../db/data-source';
 import type { Queryable } from '../db/query';
 import type { Reading } from '../db/readings/reading';
 import { readIntents, readLanes, readOutgoing, readUnconfirmed } from '../db/readings/sending';
+import { readLightning } from '../db/readings/lightning';
 import { isReader, readBooks, readChains, readRates, readWaiting } from '../db/readings/service';
 import { assetsOn, type NetworkId } from '../domain/chains/assets';
 import type { Config } from '../domain/config';
@@ -58,6 +59,11 @@ const metrics: readonly Metric[] = [
   ['payments_audit_age_seconds', 'Time since the last audit'],
   ['payments_reconciliation_age_seconds', 'Time since ledger and chain were compared', ['currency']],
   ['payments_unexplained_amount', 'What the chain has beyond the ledger and nothing explains', ['currency']],
+  ['payments_lightning_look_age_seconds', 'Time since the Lightning node was last heard of'],
+  ['payments_lightning_blocks_behind', 'How many blocks the Lightning node is behind the follower of Bitcoin'],
+  ['payments_lightning_capacity_btc', 'What channels that are up can carry, in: to us, out: to others', ['direction']],
+  ['payments_lightning_invoices', 'Lightning invoices that have not ended', ['state']],
+  ['payments_lightning_decided_age_seconds', 'Age of the oldest decision that the Lightning node has not carried out'],
   ['payments_fx_position_usd', 'What the platform holds by converting, in dollars', ['asset']],
   ['payments_fx_limit_usd', 'Beyond it pairs that enlarge the position are executed elsewhere, or off', ['asset']],
 ];
@@ -105,6 +111,7 @@ export class Readings {
       readWaiting,
       (one) => readRates(one, currencies),
       readBooks,
+      readLightning,
     ];
   }
 

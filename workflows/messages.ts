@@ -12,6 +12,8 @@ export const taskQueues = {
   /** Deliveries have places of their own: a server that does not answer takes none from payments. */
   webhooks: 'webhooks',
   signer: 'signer',
+  /** Of the chain worker that speaks to our Lightning node. */
+  lightning: 'lightning',
   chain: (network: string): string => `chain-${network}`,
 } as const;
 

@@ -1,7 +1,7 @@
 import type { InvoiceState } from '../../domain/lightning/invoice-states';
-import { bigint, boolean, entity, id, key, nullable, text, timestamptz } from '../entity';
+import { bigint, boolean, entity, id, integer, key, nullable, text, timestamptz } from '../entity';
 
-/** Invoices of Lightning. */
+/** Invoices of Lightning, and the node that makes them. */
 
 export const lightningInvoiceEntity = entity('lightning_invoice', {
   id: key(id()),
@@ -24,4 +24,17 @@ export const lightningInvoiceEntity = entity('lightning_invoice', {
   taken_msat: nullable(bigint()),
   over_at: nullable(timestamptz()),
   created_at: timestamptz(),
+});
+
+/** One row: what the node said last. Satoshi. */
+export const lightningNodeEntity = entity('lightning_node', {
+  id: key(boolean()),
+  node_key: text(),
+  height: integer(),
+  is_synced: boolean(),
+  /** Those that are up. */
+  channels: integer(),
+  receivable: bigint(),
+  sendable: bigint(),
+  looked_at: timestamptz(),
 });

@@ -47,9 +47,17 @@ export const noteOpen = (db: DataSource, id: string, invoice: string): Promise<n
 export const noteHeld = (tx: EntityManager, id: string): Promise<number> =>
   changedCount(tx, `UPDATE lightning_invoice SET state = 'held' WHERE id = $1 AND state = 'open'`, [id]);
 
-/** All that something may still happen to, oldest first. */
-export const unfinishedInvoices = (db: DataSource): Promise<InvoiceRow[]> =>
-  db.query<InvoiceRow[]>('SELECT * FROM lightning_invoice WHERE over_at IS NULL ORDER BY created_at, id');
+/** All that something may still happen to, oldest first. `isQuiet`: its payment waits, and it is open by the row and,
+ *  as `open` says, by the node: nothing is to be done. */
+export const unfinishedInvoices = (
+  db: DataSource,
+  open: ReadonlySet<string>,
+): Promise<Array<InvoiceRow & Readonly<{ isQuiet: boolean }>>> =>
+  db.query<Array<InvoiceRow & Readonly<{ isQuiet: boolean }>>>(
+    `SELECT *, state = 'open' AND hash = ANY($1::text[]) AND wants_lightning(id) AS "isQuiet"
+       FROM lightning_invoice WHERE over_at IS NULL ORDER BY created_at, id`,
+    [[...open]],
+  );
 
 /** Every invoice of a payment, the newest last. */
 export const invoicesOf = (tx: EntityManager, paymentId: string): Promise<InvoiceRow[]> =>

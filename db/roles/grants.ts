@@ -3,9 +3,8 @@ import type { DatabaseRole } from './roles';
 /** Which role may do what with which table: the only place that gives rights. A new table, or a new statement, needs a
  *  line here; tests/db/roles.test.ts says which. Roles that may do the same share a line. `UPDATE (...)` names columns.
  *  `LOCK`: rows are locked and never changed; it stands for UPDATE of the one column in `lockColumns`, because
- *  PostgreSQL locks rows for nobody else.
- *  A right that is taken away may be one that processes of the release before still use: take it away one release
- *  later. See docs/changing-the-schema.md. */
+ *  PostgreSQL locks rows for nobody else. A right that is taken away may be one that processes of the release before
+ *  still use: take it away one release later. See docs/changing-the-schema.md. */
 export type TableGrants = Readonly<Record<string, Readonly<Record<string, string>>>>;
 
 /** Who may call which function. Those that write run with the rights of the owner, on a fixed search_path. */
@@ -210,6 +209,10 @@ export const tableGrants: TableGrants = {
     payments: 'SELECT, INSERT',
     chain: 'SELECT, UPDATE (hash, invoice, state)',
     audit: 'SELECT',
+  },
+  lightning_node: {
+    payments: 'SELECT',
+    chain: 'SELECT, INSERT, UPDATE (channels, height, is_synced, looked_at, receivable, sendable)',
   },
   live_key: { 'api, payments': 'SELECT' },
   mail: {

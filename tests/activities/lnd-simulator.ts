@@ -20,6 +20,7 @@ const refusal = (message: string): Answer => ({ status: 500, body: { code: 2, me
 const missing: Answer = { status: 404, body: { code: 5, message: 'unable to locate invoice', details: [] } };
 
 export class LndSimulator {
+  key = '02'.padEnd(66, 'a');
   height = 100;
   isSynced = true;
   /** Calls of these paths are done, and their answers are lost. */
@@ -31,6 +32,9 @@ export class LndSimulator {
   readonly known = new Map<string, Known>();
   /** What the node really took, by hash. Millisatoshi. */
   readonly has = new Map<string, bigint>();
+  /** Whether the peer of its channel is there, and what that peer has in it (satoshi). */
+  isUp = true;
+  remote = 5_990_000n;
   /** What its owner has put in, and what has left it since by no act of ours. Millisatoshi. */
   capital = 5_000_000_000n;
   lost = 0n;
@@ -85,6 +89,7 @@ export class LndSimulator {
   }
 
   private answer(path: string, body: Record<string, string>): Answer {
+    if (path === '/v1/channels') return { body: { channels: this.channels() } };
     if (path === '/v1/getinfo') return { body: this.info() };
     if (path.startsWith('/v1/invoices?pending_only=true')) return { body: this.pending() };
     const balance = this.balances()[path];
@@ -96,11 +101,22 @@ export class LndSimulator {
     return found ? { body: this.view(path.replace('/v1/invoice/', ''), found) } : missing;
   }
   private info(): object {
-    const identity = '02'.padEnd(66, 'a');
     return {
-      ...{ version: 'simulated', identity_pubkey: identity, block_height: this.height, synced_to_chain: this.isSynced },
+      ...{ version: '0.20.0-beta', identity_pubkey: this.key, block_height: this.height },
+      synced_to_chain: this.isSynced,
       chains: [{ chain: 'bitcoin', network: 'regtest' }],
     };
+  }
+  /** One, with a peer who may be away. Satoshi. */
+  private channels(): object[] {
+    const limits = { chan_reserve_sat: '10000', max_pending_amt_msat: '9000000000' };
+    return [
+      {
+        ...{ channel_point: `${'ab'.repeat(32)}:0`, remote_pubkey: '03'.padEnd(66, 'b'), active: this.isUp },
+        ...{ private: false, capacity: '10000000', local_balance: '4010000', remote_balance: this.remote.toString() },
+        ...{ local_constraints: limits, remote_constraints: limits },
+      },
+    ];
   }
   /** All of it in channels: what is taken is, and what is held is not yet ours. */
   private balances(): Readonly<Record<string, object>> {

@@ -8,6 +8,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { followInvoices } from '../../activities/lightning/follow';
 import { readInvoice } from '../../chains/lightning/invoice';
 import { lndInvoices, type LndInvoices } from '../../chains/lightning/invoices';
+import { rightsIn } from '../../chains/lightning/macaroon';
+import { macaroonRights } from '../../chains/lightning/node';
 import { lndPayments, type LndPayments } from '../../chains/lightning/payments';
 import { capacityOf, lndReadings, type LndReadings } from '../../chains/lightning/readings';
 import { audit } from '../../db/audit/audit';
@@ -103,6 +105,7 @@ withNodes('lnd', () => {
     ]);
     macaroons.readings = await bake(ours, [
       ['info', 'read'],
+      ['invoices', 'read'],
       ['offchain', 'read'],
       ['onchain', 'read'],
     ]);
@@ -176,6 +179,12 @@ withNodes('lnd', () => {
     expect(await invoices.lookUp(secret().hash)).toEqual({ state: 'unknown' });
     expect(await invoices.settle(secret().preimage)).toBe('unknown');
     expect(await payments.track(secret().hash)).toEqual({ state: 'unknown' });
+  });
+
+  it('writes into each macaroon what it is for, as we read it', async () => {
+    expect(rightsIn(macaroons.invoices)).toEqual(macaroonRights.LIGHTNING_INVOICE_MACAROON_FILE);
+    expect(rightsIn(macaroons.readings)).toEqual(macaroonRights.LIGHTNING_READ_MACAROON_FILE);
+    expect(rightsIn(ours.login().macaroon)).toEqual(expect.arrayContaining(['offchain:write', 'onchain:write']));
   });
 
   it('lets each macaroon do what it is for, and nothing else', async () => {

@@ -52,6 +52,7 @@ describe('workflows', () => {
   const withoutHistory: Readonly<Record<string, string>> = {
     followChain:
       'one lasting activity and no state: after a change it is terminated, and the chain worker starts it anew',
+    followLightning: 'one lasting activity and no state',
     keepRates: 'one lasting activity and no state',
     keepSwapRates: 'one lasting activity and no state',
     keepAudit: 'a look a minute and no state',

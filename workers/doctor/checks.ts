@@ -5,6 +5,7 @@ import { networks } from '../../domain/chains/assets';
 import { ConfigError, parseConfig, type Config } from '../../domain/config';
 import { fault, good, type Finding } from '../../domain/finding';
 import { expiringAmong } from '../../domain/signer-nodes';
+import { checkLightning, checkLightningFollower } from './lightning';
 import { checkFollowers, checkKeys, checkNetwork } from './nodes';
 import { checkPostgres } from './postgres';
 import { checkMail, checkRates } from './services';
@@ -53,6 +54,7 @@ export async function checkParts(config: Config, isRunning: boolean): Promise<Ex
       fix: 'Start the node, or correct its address and credentials',
       run: () => checkNetwork(id, config),
     })),
+    ...(config.LIGHTNING_URL ? [{ subject: 'Lightning', fix: fixOfLightning, run: () => checkLightning(config) }] : []),
     // At its start the payments worker is not told where the signer's nodes are.
     ...(isRunning ? expiringAmong(config.networks) : []).map((id) => ({
       subject: `${networks[id].name}, the signer`,
@@ -69,12 +71,23 @@ export async function checkParts(config: Config, isRunning: boolean): Promise<Ex
   }
 }
 
+const fixOfLightning = 'Start the node, or correct LIGHTNING_URL and its files: see docs/operations/lightning.md';
+
 async function checkRunning(db: DataSource, config: Config): Promise<Examined[]> {
   const fix = 'Run the migration step, then ask again';
   const found = [
     await examined({ subject: 'Followers', fix, run: () => checkFollowers(db, config) }),
     await examined({ subject: 'Keys', fix, run: () => checkKeys(db, config) }),
     await examined({ subject: 'Prices', fix, run: () => checkRates(db, config) }),
+    ...(config.LIGHTNING_URL
+      ? [
+          await examined({
+            subject: 'Lightning',
+            fix: fixOfLightning,
+            run: () => checkLightningFollower(db, config),
+          }),
+        ]
+      : []),
   ];
   return found.flat();
 }

@@ -73,6 +73,7 @@ async function workers(connection: Connection, config: Config): Promise<Finding[
     [taskQueues.payments, 'worker-payments'],
     [taskQueues.webhooks, 'worker-payments'],
     [taskQueues.signer, 'the signer'],
+    ...(config.LIGHTNING_URL ? [[taskQueues.lightning, 'worker-chain for bitcoin'] as const] : []),
     ...config.networks.map((network) => [taskQueues.chain(network), `worker-chain for ${network}`] as const),
   ];
   return Promise.all(

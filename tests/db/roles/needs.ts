@@ -22,7 +22,6 @@ const processes: Readonly<Record<DatabaseRole, readonly string[]>> = {
 const notStarted: Readonly<Partial<Record<DatabaseRole, readonly string[]>>> = {
   // Lightning, docs/roadmap.md: its rows belong to a payment that nobody can ask for yet.
   payments: ['commands/lightning/offer.ts'],
-  chain: ['activities/lightning/follow.ts'],
 };
 
 /** What is needed beside the statements that the source shows. */
