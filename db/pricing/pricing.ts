@@ -1,4 +1,12 @@
-import { assetOf, assets, findAsset, networkOf, type Currency } from '../../domain/chains/assets';
+import {
+  assetOf,
+  assets,
+  isByLightning,
+  networkOf,
+  payableAsset,
+  ratedAs,
+  type Currency,
+} from '../../domain/chains/assets';
 import { payerFeeFiat, type NetworkWatch } from '../../domain/chains/coins';
 import { checkCarried } from '../../domain/chains/tags';
 import { DomainError } from '../../domain/errors';
@@ -58,18 +66,21 @@ export type Price = Readonly<{
   custody: 'platform' | 'external' | null;
 }>;
 
-/** The price that a row tells. Throws RATE_UNAVAILABLE where a rate or the network fee is missing or stale. */
+/** The price that a row tells. What comes by Lightning is at its place at once, and costs no chain anything. Throws
+ *  RATE_UNAVAILABLE where a rate or the network fee is missing or stale. */
 export function priceOf(row: PricingRow, currency: Currency): Price {
   if (!row.is_fresh || row.rate === null || row.native_rate === null || row.unit_price === null || row.rate_id === null)
     throw new DomainError('RATE_UNAVAILABLE');
   const native = networkOf(currency).native;
-  const nativeRate = native === currency ? '1' : divide(row.native_rate, row.rate, 18, 'up');
+  const nativeRate = native === ratedAs(currency) ? '1' : divide(row.native_rate, row.rate, 18, 'up');
   return {
     now: row.now,
     rateId: row.rate_id,
     exchangeRate: row.rate,
     nativeRate,
-    networkFee: settlementCost(currency, row.unit_price, assetOf(native).decimals, nativeRate),
+    networkFee: isByLightning(currency)
+      ? '0'
+      : settlementCost(currency, row.unit_price, assetOf(native).decimals, nativeRate),
     settlementAddress: row.settlement_address,
     custody: row.custody,
   };
@@ -81,14 +92,22 @@ export async function rateNow(
   db: Queryable,
   ask: Readonly<{ merchantId: string; currency: Currency; fiat: string; maxAgeSeconds: number }>,
 ): Promise<Price> {
-  const asset = findAsset(ask.currency);
+  const asset = payableAsset(ask.currency, true);
   if (!asset) throw new DomainError('CURRENCY_NOT_AVAILABLE');
   const { columns, joins } = pricingSql({ currency: '$2', native: '$3', network: '$4', fiat: '$5', age: '$6' });
   const [row] = await db.query<PricingRow[]>(
     `SELECT clock_timestamp() AS now, ${columns}, w.settlement_address, w.custody
        FROM (SELECT) one ${joins}
-       LEFT JOIN merchant_wallet w ON w.merchant_id = $1 AND w.currency = $2 AND w.is_active`,
-    [ask.merchantId, asset.currency, networkOf(asset.currency).native, asset.network, ask.fiat, ask.maxAgeSeconds],
+       LEFT JOIN merchant_wallet w ON w.merchant_id = $1 AND w.currency = $7 AND w.is_active`,
+    [
+      ask.merchantId,
+      ratedAs(asset.currency),
+      networkOf(asset.currency).native,
+      asset.network,
+      ask.fiat,
+      ask.maxAgeSeconds,
+      asset.currency,
+    ],
   );
   return priceOf(row!, asset.currency);
 }
@@ -99,7 +118,7 @@ export async function rateAt(
   db: Queryable,
   ask: Readonly<{ merchantId: string; currency: Currency; fiat: string; maxAgeSeconds: number; at: Date }>,
 ): Promise<Price> {
-  const asset = findAsset(ask.currency);
+  const asset = payableAsset(ask.currency, true);
   if (!asset) throw new DomainError('CURRENCY_NOT_AVAILABLE');
   const then = (currency: string): string => `LEFT JOIN LATERAL (
       SELECT x.* FROM (
@@ -114,15 +133,16 @@ export async function rateAt(
        f.unit_price::text AS unit_price,
             true AS is_fresh, w.settlement_address, w.custody
        FROM (SELECT) one ${then('$2')} r ON true ${then('$3')} n ON true LEFT JOIN network_fee f ON f.network = $4
-       LEFT JOIN merchant_wallet w ON w.merchant_id = $1 AND w.currency = $2 AND w.is_active`,
+       LEFT JOIN merchant_wallet w ON w.merchant_id = $1 AND w.currency = $8 AND w.is_active`,
     [
       ask.merchantId,
-      asset.currency,
+      ratedAs(asset.currency),
       networkOf(asset.currency).native,
       asset.network,
       ask.fiat,
       ask.maxAgeSeconds,
       ask.at,
+      asset.currency,
     ],
   );
   return priceOf(row!, asset.currency);

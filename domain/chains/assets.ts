@@ -234,6 +234,30 @@ export const assets: readonly Asset[] = [
   },
 ];
 
+/** Bitcoin by Lightning. No chain has it, so it is in no list of what networks have: `assetOf` knows it for rows, and
+ *  who takes a ticker from outside takes it by `payableAsset` alone. Dust: less is not worth an invoice. */
+const lightningAsset: Asset = {
+  currency: 'BTC_LN',
+  asset: 'BTC',
+  network: 'bitcoin',
+  name: 'Bitcoin (Lightning)',
+  decimals: 8,
+  payDecimals: 8,
+  dust: '0.000001',
+  contract: null,
+  requiresDestinationTag: false,
+  addressRegex: '^ln(bc|tb|tbs|bcrt|sb)[0-9]+[munp]?1[a-z0-9]+$',
+  stable: false,
+  newDestinationCap: '0',
+  unexplainedBound: '0',
+};
+/** What rows may be in beside `assets`. */
+const offChain: readonly Asset[] = [lightningAsset];
+/** Whether it is paid by an invoice, and not to an address of a chain. */
+export const isByLightning = (currency: Currency): boolean => currency === lightningAsset.currency;
+/** Whose rates a currency has. */
+export const ratedAs = (currency: Currency): Currency => (isByLightning(currency) ? lightningAsset.asset : currency);
+
 /** The assets of these networks, in the registry's order. */
 export const assetsOn = (on: readonly NetworkId[]): Asset[] => assets.filter(({ network }) => on.includes(network));
 /** The UTXO networks of the registry. */
@@ -251,9 +275,13 @@ export const evmNetworks = (): EvmNetwork[] => Object.values(networks).filter((n
 /** The asset of a ticker, or undefined where the registry has none. */
 export const findAsset = (currency: Currency): Asset | undefined => assets.find((asset) => asset.currency === currency);
 
+/** The asset that a payment may be made in, by its ticker. `byLightning`: this service has a Lightning node. */
+export const payableAsset = (currency: Currency, byLightning: boolean): Asset | undefined =>
+  byLightning && isByLightning(currency) ? lightningAsset : findAsset(currency);
+
 /** The asset of a ticker that is known to exist. Throws where the registry has none: a programming error. */
 export function assetOf(currency: Currency): Asset {
-  const asset = findAsset(currency);
+  const asset = findAsset(currency) ?? offChain.find((one) => one.currency === currency);
   if (!asset) throw new Error(`No asset '${currency}' in the registry (domain/chains/assets.ts)`);
   return asset;
 }

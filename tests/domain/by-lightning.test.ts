@@ -1,0 +1,48 @@
+import { assetOf, assets, assetsOn, findAsset, isByLightning, payableAsset, ratedAs } from '../../domain/chains/assets';
+import { currencyOf } from '../../domain/conversions/ask';
+import { whyNotByLightning, type NodeNow } from '../../domain/lightning/availability';
+import { quote } from '../../domain/pricing/quote';
+
+/** Bitcoin by Lightning: an asset that rows have and no list shows, and when it can be received. */
+
+const currency = 'BTC_LN';
+
+it('is known to rows, and to no list and no ticker from outside', () => {
+  expect(assetOf(currency)).toMatchObject({ currency, asset: 'BTC', decimals: 8, contract: null });
+  expect(assets.map((one) => one.currency)).not.toContain(currency);
+  expect(assetsOn(['bitcoin']).map((one) => one.currency)).toEqual(['BTC']);
+  expect(findAsset(currency)).toBeUndefined();
+  expect(() => currencyOf('btc_ln', 'toCurrency')).toThrow('toCurrency must be a supported currency');
+});
+
+it('is what a payment may be made in where there is a node, beside what is everywhere', () => {
+  expect(payableAsset(currency, true)).toBe(assetOf(currency));
+  expect(payableAsset(currency, false)).toBeUndefined();
+  for (const there of [true, false]) {
+    expect(payableAsset('BTC', there)).toBe(assetOf('BTC'));
+    expect(payableAsset('DOGE', there)).toBeUndefined();
+  }
+  expect([isByLightning(currency), isByLightning('BTC')]).toEqual([true, false]);
+});
+
+it('has the rates of bitcoin, and no network fee', () => {
+  expect([currency, 'BTC', 'USDT_ERC20'].map(ratedAs)).toEqual(['BTC', 'BTC', 'USDT_ERC20']);
+  const asked = { fiatAmount: '64', rate: '64000', feeBps: 40, networkFee: '0' } as const;
+  expect(quote({ ...asked, currency, feeBearer: 'merchant' })).toEqual({
+    ...{ amount: '0.001', commissionAmount: '0.000004', networkFeeAmount: '0', feeAmount: '0.000004' },
+    netAmount: '0.000996',
+  });
+  expect(quote({ ...asked, currency, feeBearer: 'customer' })).toMatchObject({
+    amount: '0.00100402',
+    netAmount: '0.001',
+  });
+});
+
+it('can be received by a node that was heard of, has the newest block, and has the room', () => {
+  const node: NodeNow = { ageSeconds: 60, isSynced: true, receivable: 100_000n };
+  expect(whyNotByLightning(node, 100_000n)).toBeNull();
+  expect(whyNotByLightning(node, 100_001n)).toBe('too much');
+  expect(whyNotByLightning({ ...node, ageSeconds: 60.1 }, 1n)).toBe('away');
+  expect(whyNotByLightning({ ...node, isSynced: false }, 1n)).toBe('behind');
+  expect(whyNotByLightning(null, 1n)).toBe('none');
+});
