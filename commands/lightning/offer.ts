@@ -1,8 +1,17 @@
 import type { EntityManager } from 'typeorm';
 import { decideInvoice, invoicesOf, planInvoice } from '../../db/lightning/invoices';
-import { assetOf } from '../../domain/chains/assets';
-import { toUnits } from '../../domain/money';
+import { nodeNow } from '../../db/lightning/node';
+import type { Queryable } from '../../db/query';
+import { baseUnits } from '../../domain/chains/assets';
+import { whyNotByLightning } from '../../domain/lightning/availability';
 import type { PaymentRow } from '../../domain/payments/payment';
+
+/** What an invoice asks for. Millisatoshi, whole satoshi of them. */
+export const msatOf = (currency: string, amount: string): bigint => baseUnits(currency, amount) * 1000n;
+
+/** Whether our node could receive an amount of bitcoin now. */
+export const canReceive = async (db: Queryable, currency: string, amount: string): Promise<boolean> =>
+  whyNotByLightning(await nodeNow(db), baseUnits(currency, amount)) === null;
 
 /** An invoice for what the payment costs at its current quote, and as long as that is guaranteed; null where there is
  *  nothing to offer. The money of an earlier one is sent back from now on. The caller holds the lock of the payment.
@@ -14,6 +23,5 @@ export async function offerInvoice(tx: EntityManager, payment: PaymentRow): Prom
     if (earlier.is_for_payment && earlier.state !== 'cancelled') return null;
     if (earlier.decision === null) await decideInvoice(tx, earlier.id, 'return', 'newer quote');
   }
-  const askedMsat = toUnits(amount, assetOf(currency).decimals) * 1000n;
-  return planInvoice(tx, { paymentId, currency, askedMsat, expiresAt });
+  return planInvoice(tx, { paymentId, currency, askedMsat: msatOf(currency, amount), expiresAt });
 }

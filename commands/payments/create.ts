@@ -1,13 +1,12 @@
 import type { DataSource } from 'typeorm';
 import type { Merchant } from '../../domain/access/access';
-import { findAsset, networkOf, type Asset, type NetworkId } from '../../domain/chains/assets';
+import { payableAsset, type NetworkId } from '../../domain/chains/assets';
 import { checkCallbackUrl } from '../../domain/webhooks/callback-url';
 import type { ChainCodec } from '../../domain/chains/chain';
 import { DomainError } from '../../domain/errors';
 import { newId, newSlug } from '../../domain/ids';
 import { paymentJson } from '../../domain/payments/payment-view';
 import { untouched, type PaymentRow } from '../../domain/payments/payment';
-import { receiverAt } from '../../domain/payments/receiver';
 import { fiatPrice, fitFiat } from '../../domain/pricing/quote';
 import { traceparentNow } from '../../domain/tracing';
 import { originNow } from '../../db/origin';
@@ -15,12 +14,11 @@ import { noteCommitted } from '../../db/webhooks/emitted';
 import { deliveryId, eventId } from '../../db/webhooks/events';
 import { failPoint } from '../../db/fail-point';
 import { openInTurn, type OpenedPayment } from '../../db/payments/open';
-import { requiredDepth } from '../../db/payments/payments';
+import { lockCurrency, noCurrency, readContext, type Receiving } from './first-quote';
 import { noLiveKey } from '../../db/recovery/live-key';
 import { readPayment } from '../../db/payments/payment-queries';
-import { prepared } from '../../db/query';
 import { creationRefused } from '../../domain/payments/creation-refusals';
-import { priceOf, pricingSql, quoteAt, type PricingRow, type Queryable } from '../../db/pricing/pricing';
+import type { Queryable } from '../../db/pricing/pricing';
 
 export type OpenPaymentDeps = Readonly<{
   db: DataSource;
@@ -34,6 +32,8 @@ export type OpenPaymentDeps = Readonly<{
     allowInsecureCallbacks: boolean;
     /** Depth per network in place of the registry's. */
     confirmations: Readonly<Record<string, number>>;
+    /** Whether payments may be made in bitcoin by Lightning. */
+    byLightning?: boolean;
     /** Whether the instance is a live one. */
     livemode: boolean;
   }>;
@@ -75,133 +75,6 @@ const choiceSeconds = 7200;
 /** Contract: 8. */
 const metadataLimit = 8192;
 
-type ContextRow = PricingRow & {
-  xpub: string | null;
-  branch: number | null;
-  key_index: string | null;
-  existing_id: string | null;
-};
-
-/** What is read of a currency that is not chosen yet. */
-const unpriced = {
-  rate_id: null,
-  rate: null,
-  native_rate: null,
-  unit_price: null,
-  is_fresh: null,
-  settlement_address: null,
-  custody: null,
-  xpub: null,
-  branch: null,
-  key_index: null,
-};
-
-/** All that a creation reads, in one round trip: the clock, the price, the wallet, the next key and an earlier payment
- *  with the same key. An index that is drawn and not used stays unused: addresses are never given twice. */
-async function readContext(
-  db: DataSource,
-  merchant: Merchant,
-  asset: Asset | undefined,
-  idempotencyKey: string | null,
-  maxAge: number,
-): Promise<ContextRow> {
-  const existing = `LEFT JOIN payment e ON e.merchant_id = $1 AND e.idempotency_key = $2::text`;
-  if (!asset) {
-    const [row] = await prepared(db, 'creation-without-currency').query<Array<Pick<ContextRow, 'now' | 'existing_id'>>>(
-      `SELECT clock_timestamp() AS now, e.id AS existing_id FROM (SELECT) one ${existing}`,
-      [merchant.id, idempotencyKey],
-    );
-    return { ...unpriced, ...row! };
-  }
-  const { columns, joins } = pricingSql({ currency: '$3', native: '$4', network: '$5', fiat: '$6', age: '$7' });
-  const [row] = await prepared(db, 'creation-with-currency').query<ContextRow[]>(
-    `SELECT clock_timestamp() AS now, e.id AS existing_id, ${columns}, w.settlement_address, w.custody,
-            k.xpub, k.branch,
-            CASE WHEN e.id IS NULL AND w.id IS NOT NULL AND k.xpub IS NOT NULL
-                 THEN nextval(format('key_index_%s_deposit', k.sequence_of)::regclass)::text END AS key_index
-       FROM (SELECT) one ${joins}
-       LEFT JOIN merchant_wallet w ON w.merchant_id = $1 AND w.currency = $3 AND w.is_active
-       LEFT JOIN live_key k ON k.network = $5 AND k.role = 'deposit' ${existing}`,
-    [
-      merchant.id,
-      idempotencyKey,
-      asset.currency,
-      networkOf(asset.currency).native,
-      asset.network,
-      merchant.displayCurrency,
-      maxAge,
-    ],
-  );
-  return row!;
-}
-
-/** The columns a currency brings. Throws RATE_UNAVAILABLE, PAYMENT_CREATION_FAILED, UPSTREAM_UNAVAILABLE. */
-function lockCurrency(
-  deps: OpenPaymentDeps,
-  merchant: Merchant,
-  asset: Asset,
-  context: ContextRow,
-  fiat: string,
-  expiresIn: number,
-) {
-  if (context.settlement_address === null) throw creationRefused('NO_WALLET', { currency: asset.currency });
-  const priced = quoteAt(priceOf(context, asset.currency), {
-    currency: asset.currency,
-    fiatAmount: fiat,
-    fiat: merchant.displayCurrency,
-    feeBps: merchant.feeBps,
-    feeBearer: merchant.feeBearer,
-  });
-  const { xpub, branch } = context;
-  if (xpub === null || branch === null || context.key_index === null) throw noLiveKey(asset.network, 'deposit');
-  const keyIndex = parseInt(context.key_index, 10);
-  const receiver = receiverAt(deps.codecs[asset.network], asset.network, { xpub, branch, index: keyIndex });
-  return {
-    address: { network: asset.network, branch, ...receiver },
-    columns: {
-      currency: asset.currency,
-      network: asset.network,
-      amount: priced.quote.amount,
-      quote_amount: priced.quote.amount,
-      exchange_rate: priced.exchangeRate,
-      commission_amount: priced.quote.commissionAmount,
-      network_fee_amount: priced.quote.networkFeeAmount,
-      fee_amount: priced.quote.feeAmount,
-      net_amount: priced.quote.netAmount,
-      rate_id: priced.rateId,
-      native_rate: priced.nativeRate,
-      quoted_at: context.now,
-      quote_expires_at: new Date(context.now.getTime() + Math.min(deps.settings.quoteTtlSeconds, expiresIn) * 1000),
-      required_confirmations: requiredDepth(asset.network, deps.settings.confirmations),
-      deposit_address: receiver.address,
-      destination_tag: receiver.tag,
-      settlement_address: priced.settlementAddress,
-      custody: priced.custody,
-    },
-  };
-}
-
-const noCurrency = {
-  currency: null,
-  network: null,
-  amount: null,
-  quote_amount: null,
-  exchange_rate: null,
-  commission_amount: null,
-  network_fee_amount: null,
-  fee_amount: null,
-  net_amount: null,
-  rate_id: null,
-  native_rate: null,
-  quoted_at: null,
-  quote_expires_at: null,
-  required_confirmations: null,
-  deposit_address: null,
-  destination_tag: null,
-  settlement_address: null,
-  custody: null,
-};
-
 function checkTargets(deps: OpenPaymentDeps, merchant: Merchant, input: NewPayment): void {
   if (input.metadata !== null && Buffer.byteLength(input.metadata) > metadataLimit)
     throw new DomainError('METADATA_TOO_LARGE');
@@ -224,8 +97,9 @@ export async function openPayment(
   merchant: Merchant,
   input: NewPayment,
 ): Promise<{ row: PaymentRow; replayed: boolean }> {
-  const asset = input.currency === undefined ? undefined : findAsset(input.currency.toUpperCase());
   const { settings, db } = deps;
+  const { byLightning = false } = settings;
+  const asset = input.currency === undefined ? undefined : payableAsset(input.currency.toUpperCase(), byLightning);
   const context = await readContext(db, merchant, asset, input.idempotencyKey, settings.rateMaxAgeSeconds);
   if (context.existing_id !== null) return { row: await replay(db, merchant, context.existing_id), replayed: true };
   checkTargets(deps, merchant, input);
@@ -237,7 +111,7 @@ export async function openPayment(
   const id = newId();
   const fiat = fiatPrice(input.amount, merchant.displayCurrency);
   const expiresIn = input.expiresIn ?? merchant.defaultExpiresIn ?? settings.defaultExpiresIn;
-  const locked = asset ? lockCurrency(deps, merchant, asset, context, fiat, expiresIn) : null;
+  const locked = asset ? await lockCurrency(deps, merchant, asset, context, fiat, expiresIn) : null;
   const row: PaymentRow = {
     id,
     merchant_id: merchant.id,
@@ -281,6 +155,7 @@ export async function openPayment(
   const quota = input.widget ? settings.openCheckoutsQuota : (merchant.openPaymentsQuota ?? settings.openPaymentsQuota);
   const written = await write(db, merchant, row, {
     address: locked?.address ?? null,
+    invoice: locked?.invoice ?? null,
     quota,
     donor: input.donor,
     livemode: settings.livemode,
@@ -303,15 +178,16 @@ async function write(
   row: PaymentRow,
   {
     address,
+    invoice,
     quota,
     donor,
     livemode,
-  }: Readonly<{
-    address: Readonly<Record<string, unknown>> | null;
-    quota: number;
-    donor: string | undefined;
-    livemode: boolean;
-  }>,
+  }: Pick<Receiving, 'address' | 'invoice'> &
+    Readonly<{
+      quota: number;
+      donor: string | undefined;
+      livemode: boolean;
+    }>,
 ): Promise<OpenedPayment> {
   const { metadata, ...columns } = row;
   const event = eventId(row.id, 1, 'payment.created');
@@ -322,7 +198,13 @@ async function write(
   try {
     // A group locks what the first of it has locked: all of one widget, or none of any.
     const written = await openInTurn(db, row.widget_id ?? merchant.id, {
-      payment: JSON.stringify({ ...columns, donor, request_id: requestId, traceparent: traceparent ?? undefined }),
+      payment: JSON.stringify({
+        ...columns,
+        donor,
+        lightning_invoice: invoice ?? undefined,
+        request_id: requestId,
+        traceparent: traceparent ?? undefined,
+      }),
       metadata,
       address: address === null ? null : JSON.stringify(address),
       eventId: event,

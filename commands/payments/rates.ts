@@ -1,9 +1,11 @@
 import type { EntityManager } from 'typeorm';
 import { countedDeposits, isLive, missingRates, paidBy, unratedParts } from '../../domain/payments/counted';
+import { isByLightning } from '../../domain/chains/assets';
 import type { PartId, PaymentFacts } from '../../domain/payments/facts';
 import type { PaymentRow } from '../../domain/payments/payment';
 import { keepQuote, quoteAtMoment, ratePart } from '../../db/payments/deposit-rates';
 import { emitPaymentEvents, factsOf, movePayment } from '../../db/payments/payments';
+import { offerInvoice } from '../lightning/offer';
 import { amountColumns, quoteColumns, quoteEnd } from './columns';
 import type { PaymentCommandDeps } from './deps';
 
@@ -32,6 +34,7 @@ export async function requote(
     },
     details: { rateId: priced.rateId, previousRateId: payment.rate_id },
   });
+  if (moved.currency !== null && isByLightning(moved.currency)) await offerInvoice(tx, moved);
   await emitPaymentEvents(tx, payment, moved, []);
   return moved;
 }

@@ -1,5 +1,5 @@
 import type { EntityManager } from 'typeorm';
-import { networkOf, type Currency } from '../../domain/chains/assets';
+import { isByLightning, networkOf, type Currency } from '../../domain/chains/assets';
 import { DomainError } from '../../domain/errors';
 import { countedDeposits, isLive } from '../../domain/payments/counted';
 import { receiverAt } from '../../domain/payments/receiver';
@@ -10,6 +10,7 @@ import { keepQuote } from '../../db/payments/deposit-rates';
 import { emitPaymentEvents, factsOf, lockPayment, movePayment, requiredDepth } from '../../db/payments/payments';
 import { priceQuote, type Priced } from '../../db/pricing/pricing';
 import { drawKey } from '../../db/recovery/live-key';
+import { canReceive, offerInvoice } from '../lightning/offer';
 import { quoteColumns, quoteEnd } from './columns';
 import type { PaymentCommandDeps } from './deps';
 
@@ -33,9 +34,8 @@ export async function selectCurrency(
   const priced = await priceIn(tx, deps, payment, currency);
   if (!priced) return refused;
   const network = networkOf(currency);
-  const { known, isFull } = await receiverOfPayment(tx, id, currency);
-  if (known === null && isFull) return refused;
-  const receiver = known ?? (await newReceiver(tx, deps, payment, currency));
+  const receiver = await receiverFor(tx, deps, payment, currency, priced);
+  if (!receiver) return refused;
   const isFirst = payment.status === 'AWAITING_CURRENCY';
   const expiresAt = isFirst ? new Date(facts.now.getTime() + payment.expires_in * 1000) : payment.expires_at;
   await keepQuote(tx, payment);
@@ -51,16 +51,33 @@ export async function selectCurrency(
       destination_tag: receiver.tag,
       settlement_address: priced.settlementAddress,
       custody: priced.custody,
-      required_confirmations: requiredDepth(network.id, config.confirmations),
+      required_confirmations: isByLightning(currency) ? 0 : requiredDepth(network.id, config.confirmations),
       quoted_at: facts.now,
       quote_expires_at: quoteEnd(facts.now, config.QUOTE_TTL_SECONDS, expiresAt),
       expires_at: expiresAt,
     },
     details: { currency, rateId: priced.rateId },
   });
+  if (isByLightning(currency)) await offerInvoice(tx, moved);
   await emitPaymentEvents(tx, payment, moved, ['payment.currency_selected']);
   await failPoint('select.beforeCommit');
   return { status: moved.status };
+}
+
+/** Where the money comes: an address of the payment's own, or none where an invoice asks for it. null: the payment has
+ *  drawn all addresses that it may, or our Lightning node could not receive so much now. */
+async function receiverFor(
+  tx: EntityManager,
+  deps: PaymentCommandDeps,
+  payment: PaymentRow,
+  currency: Currency,
+  { quote }: Priced,
+): Promise<PaymentReceiver | Readonly<{ address: null; tag: null }> | null> {
+  if (isByLightning(currency))
+    return (await canReceive(tx, currency, quote.amount)) ? { address: null, tag: null } : null;
+  const { known, isFull } = await receiverOfPayment(tx, payment.id, currency);
+  if (known === null && isFull) return null;
+  return known ?? newReceiver(tx, deps, payment, currency);
 }
 
 /** The price in a currency; null where the merchant does not offer it for this price. Throws RATE_UNAVAILABLE. */

@@ -6,7 +6,7 @@ import { type PaymentRow, excess } from '../../domain/payments/payment';
 import { subtract, isPositive, smaller, compare, fromUnits } from '../../domain/money';
 import { DomainError } from '../../domain/errors';
 import { readAddress, type AddressReader } from '../../domain/chains/address';
-import { type NetworkId, type Currency, assetOf, networkOf } from '../../domain/chains/assets';
+import { type NetworkId, type Currency, assetOf, isByLightning, networkOf } from '../../domain/chains/assets';
 import { readTag } from '../../domain/chains/tags';
 import { refuseOurs } from '../../db/wallets/wallets';
 import { spendableAt } from '../../db/txmanager/intents';
@@ -167,7 +167,8 @@ export async function drawUp(
 async function creditedTerms(tx: EntityManager, deps: RefundDeps, payment: PaymentRow, ask: NewRefund): Promise<Terms> {
   const { currency } = payment;
   const paidRate = exchangeRateOf(payment);
-  if (currency === null || paidRate === null) throw new DomainError('REFUND_NOT_ALLOWED');
+  // By Lightning nothing can be sent yet.
+  if (currency === null || paidRate === null || isByLightning(currency)) throw new DomainError('REFUND_NOT_ALLOWED');
   const [known] = await tx.query<Array<{ all: string; excess: string }>>(
     `SELECT coalesce(sum(amount), 0)::text AS all, coalesce(sum(amount) FILTER (WHERE type = 'overpaid'),
        0)::text AS excess

@@ -1,11 +1,15 @@
 -- Decides about the money of an invoice, once and for ever, and returns what is decided: take or return. The node is
 -- told after the commit. Money that the payment does not wait for is sent back, whoever asked for what; only what the
--- node has taken already is taken all the same. Called by `stepHeld`.
+-- node has taken already is taken all the same. To take is for who has looked at the node: CP014 for the API and the
+-- payments worker, which may send back alone. Called by `stepHeld`, and by `offerInvoice` for an older invoice.
 CREATE OR REPLACE FUNCTION decide_lightning(p_id bpchar, p_decision text, p_why text) RETURNS text LANGUAGE plpgsql
   SECURITY DEFINER SET search_path = public, pg_temp AS $$
   DECLARE
     v_row lightning_invoice; v_is_wanted boolean; v_is_taken boolean;
   BEGIN
+    IF p_decision = 'take' AND session_user IN ('cp_api', 'cp_payments') THEN
+      RAISE EXCEPTION 'only who asks the node has money of invoice % taken', p_id USING ERRCODE = 'CP014';
+    END IF;
     PERFORM FROM payment WHERE id = (SELECT payment_id FROM lightning_invoice WHERE id = p_id) FOR UPDATE;
     SELECT * INTO STRICT v_row FROM lightning_invoice WHERE id = p_id FOR UPDATE;
     IF v_row.decision IS NOT NULL THEN RETURN v_row.decision; END IF;

@@ -1,7 +1,8 @@
 -- What an invoice of Lightning may become, and what its payment may not while the money is being taken. A row begins as
 -- planned, takes the moves of domain/lightning (`invoiceMoves`), and no decision, hash or end of it ever changes. Fires
 -- on every change of lightning_invoice, and on moves and new quotes of a payment. CP001: a row is deleted.
--- CP010: from a final state. CP012: any other illegal move. CP015: the payment's money is being taken.
+-- CP010: from a final state. CP012: any other illegal move. CP014: it asks for something else than its payment costs.
+-- CP015: the payment's money is being taken.
 
 -- Whether a payment still waits for this money, of all there is. Read under the lock of the payment.
 CREATE OR REPLACE FUNCTION wants_lightning(p_id bpchar) RETURNS boolean LANGUAGE sql VOLATILE
@@ -24,6 +25,13 @@ CREATE OR REPLACE FUNCTION guard_lightning_invoice() RETURNS trigger LANGUAGE pl
     IF TG_OP = 'INSERT' THEN
       IF NEW.state <> 'planned' OR NEW.hash IS NOT NULL OR NEW.decision IS NOT NULL THEN
         RAISE EXCEPTION 'invoice % cannot begin as %', NEW.id, NEW.state USING ERRCODE = 'CP012';
+      END IF;
+      -- What is paid settles the payment: it is asked for the whole of it, and no longer than the price stands.
+      IF session_user IN ('cp_api', 'cp_payments') AND NOT EXISTS (
+          SELECT FROM payment p WHERE p.id = NEW.payment_id AND p.status = 'WAITING' AND p.currency = NEW.currency
+             AND p.amount * 100000000000 = NEW.asked_msat AND NEW.expires_at <= p.quote_expires_at) THEN
+        RAISE EXCEPTION 'invoice % does not ask for what payment % costs', NEW.id, NEW.payment_id
+          USING ERRCODE = 'CP014';
       END IF;
       RETURN NEW;
     END IF;

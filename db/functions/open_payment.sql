@@ -1,7 +1,7 @@
 -- The whole of "create a payment" in one round trip: row, address, first event, workflow. The same idempotency key
--- finds the first payment. `p`: the row; `donor`, `request_id` and `traceparent` stand apart. `p_quota`: unpaid
--- checkouts of the widget, or open payments of the merchant's own. CP014: the API names a settlement address that is
--- not the merchant's. Called by `openPayment`. Invariants: 5.
+-- finds the first payment. `p`: the row; `donor`, `lightning_invoice`, `request_id` and `traceparent` stand apart.
+-- `p_quota`: unpaid checkouts of the widget, or open payments of the merchant's own. CP014: the API names a settlement
+-- address that is not the merchant's, or another amount in the invoice. Called by `openPayment`. Invariants: 5.
 CREATE OR REPLACE FUNCTION open_payment(
     p jsonb, p_metadata text, p_address jsonb, p_event_id text, p_event_data text, p_delivery_id text,
     p_attributes jsonb, p_quota integer)
@@ -25,6 +25,11 @@ CREATE OR REPLACE FUNCTION open_payment(
     END IF;
     IF p ? 'donor' THEN
       INSERT INTO payment_donor (payment_id, donor) VALUES (v_payment.id, (p->>'donor')::json);
+    END IF;
+    IF p ? 'lightning_invoice' THEN
+      INSERT INTO lightning_invoice (id, payment_id, currency, asked_msat, expires_at)
+        VALUES (p->'lightning_invoice'->>'id', v_payment.id, v_payment.currency,
+                (p->'lightning_invoice'->>'asked_msat')::bigint, v_payment.quote_expires_at);
     END IF;
     IF p_address IS NOT NULL THEN
       -- Its index may have been drawn from a database that this one has replaced since.

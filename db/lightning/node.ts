@@ -1,3 +1,4 @@
+import type { NodeNow } from '../../domain/lightning/availability';
 import type { Queryable } from '../query';
 
 /** What our Lightning node said last, for processes that do not speak to it. */
@@ -28,6 +29,16 @@ export async function noteNode(db: Queryable, look: NodeLook): Promise<boolean> 
     [look.key, look.height, look.isSynced, look.channels, look.receivable.toString(), look.sendable.toString()],
   );
   return rows.length > 0;
+}
+
+/** How the node is, by what it said last; null: there was none yet. */
+export async function nodeNow(db: Queryable): Promise<NodeNow | null> {
+  const [row] = await db.query<Array<Omit<NodeNow, 'receivable'> & { receivable: string }>>(
+    `SELECT extract(epoch FROM clock_timestamp() - looked_at)::float8 AS "ageSeconds", is_synced AS "isSynced",
+            receivable::text AS receivable
+       FROM lightning_node`,
+  );
+  return row ? { ...row, receivable: BigInt(row.receivable) } : null;
 }
 
 /** The key of the node that the books are of, and for how long nobody has heard of it (seconds); null: there was none

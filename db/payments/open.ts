@@ -4,7 +4,7 @@ import { prepared } from '../query';
 
 /** What `open_payment` takes: JSON as text. */
 export type PaymentToOpen = Readonly<{
-  /** The row, with `donor`, `request_id` and `traceparent`. */
+  /** The row, with `donor`, `lightning_invoice`, `request_id` and `traceparent`. */
   payment: string;
   metadata: string | null;
   address: string | null;

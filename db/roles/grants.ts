@@ -14,7 +14,7 @@ export const functionGrants: Readonly<Record<string, readonly DatabaseRole[]>> =
   claim_address: ['api', 'operator'],
   claim_deposit: ['api', 'operator'],
   conversion_terms: ['api'],
-  decide_lightning: ['payments', 'chain'],
+  decide_lightning: ['api', 'payments', 'chain'],
   database_incarnation: ['api', 'payments', 'chain', 'signer'],
   drop_intents: ['api', 'payments', 'chain', 'signer', 'operator'],
   // Of the release before, whose processes may still run: these go with their files.
@@ -205,13 +205,12 @@ export const tableGrants: TableGrants = {
   liability_leaf: { api: 'SELECT', audit: 'INSERT' },
   liability_tree: { api: 'SELECT', audit: 'SELECT, INSERT' },
   lightning_invoice: {
-    api: 'SELECT',
-    payments: 'SELECT, INSERT',
+    'api, payments': 'SELECT, INSERT',
     chain: 'SELECT, UPDATE (hash, invoice, state)',
     audit: 'SELECT',
   },
   lightning_node: {
-    payments: 'SELECT',
+    'api, payments': 'SELECT',
     chain: 'SELECT, INSERT, UPDATE (channels, height, is_synced, looked_at, receivable, sendable)',
   },
   live_key: { 'api, payments': 'SELECT' },

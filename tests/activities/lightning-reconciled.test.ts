@@ -66,7 +66,7 @@ it('asks no node while nothing is booked', async () => {
 it('finds what is booked in the node, to the satoshi, and not what the node holds for an invoice', async () => {
   await paid(true);
   await paid(false);
-  const booked = [{ currency: 'BTC', ledger: price }];
+  const booked = [{ currency: 'BTC_LN', ledger: price }];
   expect(await lightningPosition(payments, readings())).toEqual({ booked, missing: null });
   node.lost = 1n;
   expect(await lightningPosition(payments, readings())).toEqual({ booked, missing: '0.00000001' });
@@ -77,11 +77,11 @@ it('finds what is booked in the node, to the satoshi, and not what the node hold
 
 it('stops the asset and tells an operator where the node has less, once, until it has enough again', async () => {
   node.lost = 30_000n;
-  const one = { currency: 'BTC', ledger: price, missing: '0.0000003' };
+  const one = { currency: 'BTC_LN', ledger: price, missing: '0.0000003' };
   expect(await reconcile()).toEqual([one]);
   expect(await reconcile()).toEqual([]);
-  const stop = [{ currency: 'BTC', reason: 'The Lightning node has 0.0000003 BTC less than the books say' }];
-  expect([await frozen(), await incidents()]).toEqual([stop, [{ of: 'BTC', details: one }]]);
+  const stop = [{ currency: 'BTC_LN', reason: 'The Lightning node has 0.0000003 BTC_LN less than the books say' }];
+  expect([await frozen(), await incidents()]).toEqual([stop, [{ of: 'BTC_LN', details: one }]]);
   node.lost = 0n;
   expect(await reconcile()).toEqual([]);
   // What is stopped stays so until an operator has looked.
@@ -125,7 +125,7 @@ it('is compared by the workflows of the reconciliation and the audit, where they
   });
   await expect(activity.run(keepReconciliation)).rejects.toMatchObject({ type: 'MOVES' });
   expect(said).toEqual([expect.stringContaining('The Lightning node has less than the books say')]);
-  expect(await frozen()).toEqual([expect.objectContaining({ currency: 'BTC' })]);
+  expect(await frozen()).toEqual([expect.objectContaining({ currency: 'BTC_LN' })]);
   const lightning = { ...lndInvoices(node.login, 'regtest'), holds: readings().holds };
   expect(await auditActivities({ db: payments, adapters: [], lightning, log }).runAudit()).toBe(1);
   expect(await auditActivities({ db: payments, adapters: [], log }).runAudit()).toBe(0);

@@ -21,8 +21,8 @@ export async function aPaymentWithInvoice(db: DataSource, payments: DataSource):
     `INSERT INTO payment (id, merchant_id, slug, status, source, fiat_amount, fiat_currency, fee_bearer, fee_bps,
        tolerance_pct, underpaid_policy, expires_at, expires_in, currency, network, amount, quote_amount, exchange_rate,
        commission_amount, network_fee_amount, fee_amount, net_amount, quoted_at, quote_expires_at)
-     VALUES ($1, $2, $3, 'WAITING', 'api', 100, 'USD', 'merchant', 40, 1, 'hold', now() + interval '1 h', 3600, 'BTC',
-       'bitcoin', $4, $4, 100000, 0.000004, 0.00001, 0.000014, 0.000986, now(), now() + interval '15 min')`,
+     VALUES ($1, $2, $3, 'WAITING', 'api', 100, 'USD', 'merchant', 40, 1, 'hold', now() + interval '1 h', 3600,
+       'BTC_LN', 'bitcoin', $4, $4, 100000, 0.000004, 0.00001, 0.000014, 0.000986, now(), now() + interval '15 min')`,
     [paymentId, merchantId, newSlug(), price],
   );
   return { merchantId, paymentId, invoiceId: await offerTo(payments, paymentId) };

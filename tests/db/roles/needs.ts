@@ -18,12 +18,6 @@ const processes: Readonly<Record<DatabaseRole, readonly string[]>> = {
   retention: ['api/erase.ts'],
 };
 
-/** Files that no process starts yet, with the role of the one that will. */
-const notStarted: Readonly<Partial<Record<DatabaseRole, readonly string[]>>> = {
-  // Lightning, docs/roadmap.md: its rows belong to a payment that nobody can ask for yet.
-  payments: ['commands/lightning/offer.ts'],
-};
-
 /** What is needed beside the statements that the source shows. */
 const unseen: ReadonlyArray<readonly [role: DatabaseRole, table: string, line: string]> = [
   // rate-limiter-flexible writes its own statements.
@@ -71,9 +65,7 @@ export async function needsOf(client: Client, source: Source): Promise<ReadonlyM
   const reach = new Reach(source);
   const statementsOf = new Map(
     roles.map((role) => {
-      const places = new Set(
-        [...processes[role], ...(notStarted[role] ?? [])].flatMap((entry) => [...reach.of(entry)]),
-      );
+      const places = new Set(processes[role].flatMap((entry) => [...reach.of(entry)]));
       return [role, source.statements.filter(({ at }) => places.has(at))];
     }),
   );

@@ -1,0 +1,251 @@
+import type { DataSource } from 'typeorm';
+import { openingDeps } from '../../api/http/deps';
+import { followInvoices } from '../../activities/lightning/follow';
+import { createCodecs } from '../../chains/codecs';
+import { lndInvoices } from '../../chains/lightning/invoices';
+import { lndReadings } from '../../chains/lightning/readings';
+import { openPayment, type NewPayment } from '../../commands/payments/create';
+import { selectCurrency } from '../../commands/payments/select-currency';
+import { findMerchant } from '../../db/access/merchants';
+import { audit } from '../../db/audit/audit';
+import { balances } from '../../db/ledger/ledger';
+import type { InvoiceRow } from '../../db/lightning/invoices';
+import { noteNode } from '../../db/lightning/node';
+import { newId } from '../../domain/ids';
+import type { PaymentRow } from '../../domain/payments/payment';
+import { startHarness, type Harness, type Shop } from '../api/harness';
+import { connectionsTo, urlFor } from '../setup/postgres';
+import { LndSimulator } from './lnd-simulator';
+import { paymentsAt } from './run-payment';
+
+/** Payments in bitcoin by Lightning, from the creation to the balance, with the rights of API, payments worker and
+ *  chain worker. No process offers them yet: the routes refuse the currency. */
+
+const node = new LndSimulator();
+let h: Harness;
+let db: DataSource;
+let payments: DataSource;
+let chain: DataSource;
+let shop: Shop;
+let act: ReturnType<typeof paymentsAt>;
+
+beforeAll(async () => {
+  h = await startHarness();
+  db = h.db;
+  payments = await connectionsTo(urlFor(h.databaseUrl, 'payments')).initialize();
+  chain = await connectionsTo(urlFor(h.databaseUrl, 'chain')).initialize();
+  await node.start();
+  const { config } = h.api.deps;
+  act = paymentsAt({ db: payments, config, codecs: createCodecs(config.chain) });
+  shop = await aShop();
+});
+beforeEach(() => hears());
+afterAll(async () => {
+  await node.stop();
+  for (const one of [chain, payments]) await one?.destroy();
+  await h?.stop();
+});
+
+/** A merchant who takes bitcoin by Lightning, which no route lets them do yet. */
+async function aShop(): Promise<Shop> {
+  const made = await h.shop({}, ['BTC']);
+  await db.query(
+    `INSERT INTO merchant_wallet (id, merchant_id, currency, settlement_address, custody)
+     SELECT $2, merchant_id, 'BTC_LN', settlement_address, custody FROM merchant_wallet WHERE merchant_id = $1`,
+    [made.id, newId()],
+  );
+  return made;
+}
+/** What the node is heard to say. */
+async function hears(more: Readonly<{ isSynced?: boolean; receivable?: bigint; age?: number }> = {}): Promise<void> {
+  const { isSynced = true, receivable = 5_000_000n, age = 0 } = more;
+  await noteNode(chain, { key: node.key, height: 100, channels: 1, sendable: 0n, isSynced, receivable });
+  await db.query('UPDATE lightning_node SET looked_at = looked_at - make_interval(secs => $1)', [age]);
+}
+const open = async (more: Partial<NewPayment> = {}, byLightning = true): Promise<PaymentRow> => {
+  const deps = openingDeps(h.api.deps);
+  const merchant = (await findMerchant(db, shop.id))!;
+  const asked = {
+    amount: '64',
+    currency: 'BTC_LN',
+    source: 'api',
+    idempotencyKey: null,
+    metadata: null,
+    orderId: null,
+  };
+  const input = { ...asked, ...more } as NewPayment;
+  return (await openPayment({ ...deps, settings: { ...deps.settings, byLightning } }, merchant, input)).row;
+};
+const follow = (): Promise<number> =>
+  followInvoices({
+    ...{ db: chain, invoices: lndInvoices(node.login, 'regtest'), readings: lndReadings(node.login, 'regtest') },
+    ...{ keys: ['11'.repeat(32)], log: { error: (fields: object) => expect(fields).toEqual({}) } },
+  });
+const invoicesOf = (id: string): Promise<InvoiceRow[]> =>
+  db.query('SELECT * FROM lightning_invoice WHERE payment_id = $1 ORDER BY created_at, id', [id]);
+const paymentOf = async (id: string): Promise<PaymentRow> =>
+  (await db.query<PaymentRow[]>('SELECT * FROM payment WHERE id = $1', [id]))[0]!;
+/** As the API chooses, by its own connection. */
+const choose = (id: string, currency: string) =>
+  h.api.deps.db.transaction((tx) => selectCurrency(tx, h.api.deps, id, currency, 'payer'));
+
+it('is settled to the balance by one invoice for its price, without address, depth or network fee', async () => {
+  const made = await open();
+  expect(made).toMatchObject({
+    ...{ status: 'WAITING', currency: 'BTC_LN', network: 'bitcoin', amount: '0.001', exchange_rate: expect.anything() },
+    ...{ deposit_address: null, destination_tag: null, required_confirmations: 0, network_fee_amount: '0' },
+  });
+  expect(await db.query('SELECT FROM address WHERE payment_id = $1', [made.id])).toEqual([]);
+  const [invoice, ...more] = await invoicesOf(made.id);
+  expect(more).toEqual([]);
+  expect(invoice).toMatchObject({ state: 'planned', currency: 'BTC_LN', asked_msat: '100000000' });
+  expect(invoice!.expires_at).toEqual((await paymentOf(made.id)).quote_expires_at);
+
+  await follow();
+  const [{ hash }] = (await invoicesOf(made.id)) as [InvoiceRow & { hash: string }];
+  node.pay(hash, 100_000_000n);
+  expect(await follow()).toBe(0);
+  expect(await paymentOf(made.id)).toMatchObject({ status: 'SETTLED', tx_ids: [hash] });
+  const held = (await balances(db, shop.id)).map(({ asset, kind, amount }) => [asset, kind, amount]);
+  expect(held).toEqual(
+    expect.arrayContaining([
+      ['BTC_LN', 'available', '0.000996'],
+      ['BTC_LN', 'unsettled', '0'],
+    ]),
+  );
+  expect(await audit(db, { settleMs: 0 })).toEqual([]);
+  // Nothing can be sent by Lightning yet.
+  const refund = { key: shop.key, body: { type: 'full' } };
+  expect((await h.call('POST', `/api/v1/payments/${made.id}/refunds/preview`, refund)).body).toMatchObject({
+    error: { code: 'REFUND_NOT_ALLOWED' },
+  });
+});
+
+it('has one invoice, however often it is asked for', async () => {
+  const idempotencyKey = 'the same';
+  const [first, second] = [await open({ idempotencyKey }), await open({ idempotencyKey })];
+  expect(second.id).toBe(first.id);
+  expect(await invoicesOf(first.id)).toHaveLength(1);
+});
+
+it.each([
+  ['was not heard of for a minute', { age: 61 }],
+  ['does not know the newest block', { isSynced: false }],
+  ['cannot receive so much', { receivable: 99_999n }],
+] as const)('is not opened while the node %s', async (_, said) => {
+  await hears(said);
+  const count = () => db.query('SELECT count(*)::int AS n FROM payment');
+  const before = await count();
+  await expect(open()).rejects.toMatchObject({ code: 'UPSTREAM_UNAVAILABLE' });
+  expect(await count()).toEqual(before);
+  const other = await open({ currency: 'BTC' });
+  expect(await choose(other.id, 'BTC_LN')).toEqual({ status: 'WAITING', refused: 'CURRENCY_NOT_CHANGEABLE' });
+  await hears({ receivable: 100_000n });
+  expect(await choose(other.id, 'BTC_LN')).toEqual({ status: 'WAITING' });
+});
+
+it('is chosen in place of a chain and left again: what is paid by the invoice then goes back', async () => {
+  const made = await open({ currency: 'BTC' });
+  expect(await choose(made.id, 'BTC_LN')).toEqual({ status: 'WAITING' });
+  expect(await paymentOf(made.id)).toMatchObject({ currency: 'BTC_LN', deposit_address: null });
+  await follow();
+  const [invoice] = await invoicesOf(made.id);
+  expect(await choose(made.id, 'BTC')).toEqual({ status: 'WAITING' });
+  expect(await paymentOf(made.id)).toMatchObject({ currency: 'BTC', deposit_address: made.deposit_address });
+  node.pay(invoice!.hash!, 100_000_000n);
+  await follow();
+  expect(await invoicesOf(made.id)).toMatchObject([{ state: 'cancelled', decision: 'return', taken_msat: null }]);
+  // Chosen once more it has another invoice, with another hash.
+  await choose(made.id, 'BTC_LN');
+  await follow();
+  const [, again] = await invoicesOf(made.id);
+  expect(again).toMatchObject({ state: 'open' });
+  expect(again!.hash).not.toBe(invoice!.hash);
+  node.pay(again!.hash!, 100_000_000n);
+  await follow();
+  expect((await paymentOf(made.id)).status).toBe('SETTLED');
+});
+
+it('has another invoice with each new quote, and the older one is paid in vain', async () => {
+  const made = await open();
+  await follow();
+  const [old] = await invoicesOf(made.id);
+  await db.query(
+    `UPDATE payment SET quote_expires_at = clock_timestamp() - interval '1 second',
+            created_at = created_at - interval '1 hour' WHERE id = $1`,
+    [made.id],
+  );
+  const rate = (value: number): Promise<unknown> =>
+    db.query(
+      `INSERT INTO rate (currency, fiat, value, sources, taken_at)
+             VALUES ('BTC', 'USD', $1, '[]', clock_timestamp())`,
+      [value],
+    );
+  await rate(128_000);
+  expect(await act.refreshQuote(made.id)).toEqual({ status: 'WAITING' });
+  await rate(64_000);
+  node.pay(old!.hash!, 100_000_000n);
+  await follow();
+  const [before, now] = await invoicesOf(made.id);
+  expect(before).toMatchObject({ state: 'cancelled', why: 'newer quote' });
+  expect(now).toMatchObject({ state: 'open', asked_msat: '50000000' });
+  node.pay(now!.hash!, 50_000_000n);
+  await follow();
+  expect(await paymentOf(made.id)).toMatchObject({ status: 'SETTLED', exceptions: [] });
+});
+
+it('expires, and its invoice with it', async () => {
+  const made = await open();
+  await follow();
+  await db.query(`UPDATE payment SET expires_at = clock_timestamp() - interval '1 second' WHERE id = $1`, [made.id]);
+  await act.runPayment(made.id);
+  expect((await paymentOf(made.id)).status).toBe('EXPIRED');
+  const [invoice] = await invoicesOf(made.id);
+  node.pay(invoice!.hash!, 100_000_000n);
+  await follow();
+  expect(await invoicesOf(made.id)).toMatchObject([{ state: 'cancelled', decision: 'return' }]);
+  expect(await audit(db, { settleMs: 0 })).toEqual([]);
+});
+
+it('is offered by no route, whatever node there is', async () => {
+  const asked = { key: shop.key, body: { amount: 64, currency: 'BTC_LN' } };
+  const answer = await h.call('POST', '/api/v1/payments', asked);
+  expect([answer.status, answer.body.error]).toEqual([400, expect.any(String)]);
+  await expect(open({}, false)).rejects.toMatchObject({ details: { reason: 'UNKNOWN_CURRENCY' } });
+  const { text } = await h.call('GET', '/api/v1/currencies', { key: shop.key });
+  expect(text).not.toContain('BTC_LN');
+  const { id, slug } = await open({ currency: 'BTC' });
+  const chosen = await h.call('POST', `/invoice/${slug}/select-currency`, { body: { currency: 'BTC_LN' } });
+  expect([chosen.status, (await paymentOf(id)).currency]).toEqual([400, 'BTC']);
+});
+
+it.each([
+  ['another amount', `asked_msat - 1000`, 'quote_expires_at', `'BTC_LN'`],
+  ['longer than the price stands', 'asked_msat', `quote_expires_at + interval '1 s'`, `'BTC_LN'`],
+  ['another currency', 'asked_msat', 'quote_expires_at', `'BTC'`],
+])('has no invoice for %s, whoever writes one', async (_, msat, until, currency) => {
+  const made = await open();
+  const [{ id }] = (await invoicesOf(made.id)) as [InvoiceRow];
+  await db.query(`SELECT decide_lightning($1, 'return', 'newer quote')`, [id]);
+  for (const role of [h.api.deps.db, payments]) {
+    const write = (asked: string, end: string, inCurrency: string): Promise<unknown> =>
+      role.query(
+        `INSERT INTO lightning_invoice (id, payment_id, currency, asked_msat, expires_at)
+         SELECT $1, p.id, ${inCurrency}, ${asked}, ${end}
+           FROM payment p JOIN lightning_invoice i ON i.payment_id = p.id WHERE i.id = $2`,
+        [newId(), id],
+      );
+    await expect(write(msat, until, currency)).rejects.toMatchObject({ code: 'CP014' });
+  }
+});
+
+it('lets who does not ask the node send money back, and take none', async () => {
+  const made = await open();
+  const [{ id }] = (await invoicesOf(made.id)) as [InvoiceRow];
+  for (const role of [h.api.deps.db, payments]) {
+    const take = role.query(`SELECT decide_lightning($1, 'take', 'whole')`, [id]);
+    await expect(take).rejects.toMatchObject({ code: 'CP014' });
+  }
+  await h.api.deps.db.query(`SELECT decide_lightning($1, 'return', 'newer quote')`, [id]);
+  expect(await invoicesOf(made.id)).toMatchObject([{ state: 'cancelling' }]);
+});
