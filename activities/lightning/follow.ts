@@ -2,9 +2,10 @@ import type { DataSource } from 'typeorm';
 import type { LndInvoices } from '../../chains/lightning/invoices';
 import { newPreimage, preimageOf, type PreimageKeys } from '../../chains/lightning/preimage';
 import type { LndReadings } from '../../chains/lightning/readings';
+import { showInvoice } from '../../commands/lightning/show';
 import { stepHeld, type HeldLook } from '../../commands/lightning/step';
 import { failPoint } from '../../db/fail-point';
-import { nameHash, noteOpen, unfinishedInvoices, type InvoiceRow } from '../../db/lightning/invoices';
+import { nameHash, unfinishedInvoices, type InvoiceRow } from '../../db/lightning/invoices';
 import { invoiceBlocks, type HeldSighting, type HeldStep } from '../../domain/lightning/held-money';
 
 /** What brings our Lightning node and the rows of invoices together. Only the process that speaks to the node has the
@@ -84,7 +85,7 @@ async function make({ db, invoices }: LightningDeps, row: InvoiceRow, hash: stri
     ...{ expirySeconds, cltvBlocks: invoiceBlocks },
   });
   await failPoint('lightning.afterMake');
-  await noteOpen(db, row.id, text);
+  await showInvoice(db, row.id, text);
 }
 
 /** The height after the sighting: blocks that come in between count as gone. */

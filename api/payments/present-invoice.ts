@@ -1,4 +1,4 @@
-import type { NetworkId } from '../../domain/chains/assets';
+import { isByLightning, type NetworkId } from '../../domain/chains/assets';
 import { explorersOf } from '../../domain/chains/chosen-chain';
 import { viewInvoice, type InvoiceView } from '../../domain/payments/payment-view';
 import type { InvoiceRead } from '../../db/payments/payment-queries';
@@ -19,6 +19,8 @@ export const presentInvoice = (
     merchantName: read.merchantName,
     serverTime: read.serverTime,
     paymentUri: ({ address, tag }, currency, amount) => {
+      // Of a wallet's own kinds of links this is the one that all of them know.
+      if (isByLightning(currency)) return `lightning:${address}`;
       const names = { label: short(read.merchantName), message: short(read.row.merchant_order_id ?? read.row.slug) };
       return codecs[read.row.network as NetworkId].paymentUri(address, currency, amount, names, tag ?? undefined);
     },

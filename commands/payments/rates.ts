@@ -22,6 +22,7 @@ export async function requote(
   const columns = quoteColumns(priced);
   const facts = { ...(await factsOf(tx, payment)), quoteAmount: columns.quote_amount };
   await keepQuote(tx, payment);
+  const byLightning = payment.currency !== null && isByLightning(payment.currency);
   const moved = await movePayment(tx, payment, {
     to: payment.status,
     cause,
@@ -29,12 +30,14 @@ export async function requote(
     patch: {
       ...columns,
       ...amountColumns({ ...payment, ...columns }, paidBy(facts, countedDeposits(facts).filter(isLive)).amount),
+      // Another invoice comes for the new price.
+      ...(byLightning ? { deposit_address: null } : {}),
       quoted_at: at,
       quote_expires_at: quoteEnd(at, config.QUOTE_TTL_SECONDS, payment.expires_at),
     },
     details: { rateId: priced.rateId, previousRateId: payment.rate_id },
   });
-  if (moved.currency !== null && isByLightning(moved.currency)) await offerInvoice(tx, moved);
+  if (byLightning) await offerInvoice(tx, moved);
   await emitPaymentEvents(tx, payment, moved, []);
   return moved;
 }

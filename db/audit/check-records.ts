@@ -141,6 +141,8 @@ export const recordChecks: readonly Check[] = [
     what: 'an address that another payment uses',
     sql: `SELECT p.id FROM payment p WHERE p.deposit_address IS NOT NULL AND p.address_role = 'primary'
              AND NOT EXISTS (SELECT FROM address a WHERE a.network = p.network AND a.address = p.deposit_address
-                            AND a.tag = coalesce(p.destination_tag, '') AND a.payment_id = p.id)`,
+                            AND a.tag = coalesce(p.destination_tag, '') AND a.payment_id = p.id)
+             AND NOT EXISTS (SELECT FROM lightning_invoice i
+                              WHERE i.payment_id = p.id AND i.invoice = p.deposit_address)`,
   },
 ];

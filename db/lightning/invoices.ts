@@ -35,10 +35,10 @@ export async function nameHash(db: DataSource, id: string, hash: string): Promis
   return row?.hash ?? null;
 }
 
-/** The invoice as the node wrote it: payers may see it from now on, unless it was decided to send the money back. */
-export const noteOpen = (db: DataSource, id: string, invoice: string): Promise<number> =>
+/** The invoice as the node wrote it. 0: it was noted before, or is decided about. */
+export const noteOpen = (tx: EntityManager, id: string, invoice: string): Promise<number> =>
   changedCount(
-    db,
+    tx,
     `UPDATE lightning_invoice SET invoice = $2, state = 'open'
       WHERE id = $1 AND state = 'planned' AND hash IS NOT NULL`,
     [id, invoice],

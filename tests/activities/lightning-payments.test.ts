@@ -85,6 +85,12 @@ const invoicesOf = (id: string): Promise<InvoiceRow[]> =>
   db.query('SELECT * FROM lightning_invoice WHERE payment_id = $1 ORDER BY created_at, id', [id]);
 const paymentOf = async (id: string): Promise<PaymentRow> =>
   (await db.query<PaymentRow[]>('SELECT * FROM payment WHERE id = $1', [id]))[0]!;
+const endQuote = (id: string): Promise<unknown> =>
+  db.query(
+    `UPDATE payment SET quote_expires_at = clock_timestamp() - interval '1 second',
+            created_at = created_at - interval '1 hour' WHERE id = $1`,
+    [id],
+  );
 /** As the API chooses, by its own connection. */
 const choose = (id: string, currency: string) =>
   h.api.deps.db.transaction((tx) => selectCurrency(tx, h.api.deps, id, currency, 'payer'));
@@ -119,6 +125,50 @@ it('is settled to the balance by one invoice for its price, without address, dep
   expect((await h.call('POST', `/api/v1/payments/${made.id}/refunds/preview`, refund)).body).toMatchObject({
     error: { code: 'REFUND_NOT_ALLOWED' },
   });
+});
+
+it('shows its invoice once the node has made it, with a link for wallets, and a new one with each price', async () => {
+  const made = await open();
+  const shown = async () => (await h.call('GET', `/getInvoiceStatus?invoiceId=${made.slug}`)).body;
+  expect(await shown()).toMatchObject({ depositAddress: null, paymentUri: null, stateVersion: 1 });
+  await follow();
+  const [{ invoice }] = (await invoicesOf(made.id)) as [InvoiceRow];
+  expect(invoice).toMatch(/^lnbcrt1000000n1/);
+  const view = { depositAddress: invoice, paymentUri: `lightning:${invoice}`, amount: '0.001', stateVersion: 2 };
+  expect(await shown()).toMatchObject({ ...view, network: 'bitcoin', currency: 'BTC_LN', requiredConfirmations: 0 });
+  await follow();
+  expect(await shown()).toMatchObject({ stateVersion: 2 });
+  const own = await h.call('GET', `/api/v1/payments/${made.id}`, { key: shop.key });
+  expect(own.body).toMatchObject({ currency: 'BTC_LN', publicKey: invoice });
+
+  await endQuote(made.id);
+  expect(await act.refreshQuote(made.id)).toEqual({ status: 'WAITING' });
+  expect(await shown()).toMatchObject({ depositAddress: null, paymentUri: null });
+  await follow();
+  const [, newer] = await invoicesOf(made.id);
+  expect(await shown()).toMatchObject({ depositAddress: newer!.invoice, paymentUri: `lightning:${newer!.invoice}` });
+  expect(await audit(db, { settleMs: 0 })).toEqual([]);
+});
+
+it('shows no invoice that comes after another currency was chosen', async () => {
+  const made = await open({ currency: 'BTC' });
+  await choose(made.id, 'BTC_LN');
+  await choose(made.id, 'BTC');
+  await follow();
+  expect(await invoicesOf(made.id)).toMatchObject([{ state: 'cancelled' }]);
+  expect(await paymentOf(made.id)).toMatchObject({ currency: 'BTC', deposit_address: made.deposit_address });
+});
+
+it('is not what another payment shows, by the audit', async () => {
+  const [one, other] = [await open(), await open()];
+  await follow();
+  const [{ invoice }] = (await invoicesOf(other.id)) as [InvoiceRow];
+  const show = (text: string | null): Promise<unknown> =>
+    db.query('UPDATE payment SET deposit_address = $2 WHERE id = $1', [one.id, text]);
+  await show(invoice);
+  expect(await audit(db, { settleMs: 0 })).toMatchObject([{ invariant: 'I15', found: [one.id] }]);
+  await show(null);
+  expect(await audit(db, { settleMs: 0 })).toEqual([]);
 });
 
 it('has one invoice, however often it is asked for', async () => {
@@ -170,11 +220,7 @@ it('has another invoice with each new quote, and the older one is paid in vain',
   const made = await open();
   await follow();
   const [old] = await invoicesOf(made.id);
-  await db.query(
-    `UPDATE payment SET quote_expires_at = clock_timestamp() - interval '1 second',
-            created_at = created_at - interval '1 hour' WHERE id = $1`,
-    [made.id],
-  );
+  await endQuote(made.id);
   const rate = (value: number): Promise<unknown> =>
     db.query(
       `INSERT INTO rate (currency, fiat, value, sources, taken_at)

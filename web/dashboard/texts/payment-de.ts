@@ -51,6 +51,8 @@ export const timeline: Texts['timeline'] = {
     'deposit-returned': 'eine Einzahlung ist zurück',
     'deposit-seen': 'eine Einzahlung wurde gesehen',
     expired: 'die Zeit ist um',
+    'lightning-invoice': 'ihre Lightning-Rechnung ist da',
+    'lightning-taken': 'über Lightning bezahlt',
     'not-confirmed': 'nicht rechtzeitig bestätigt',
     'other-asset': 'eine andere Währung kam an',
     'other-asset-accepted-by-itself': 'die andere Währung wurde von selbst angenommen',

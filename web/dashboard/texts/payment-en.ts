@@ -49,6 +49,8 @@ export const timeline = {
     'deposit-returned': 'a deposit is back',
     'deposit-seen': 'a deposit was seen',
     expired: 'its time is over',
+    'lightning-invoice': 'its Lightning invoice is there',
+    'lightning-taken': 'paid by Lightning',
     'not-confirmed': 'it was not confirmed in time',
     'other-asset': 'another coin arrived',
     'other-asset-accepted-by-itself': 'the other coin was accepted by itself',
