@@ -89,8 +89,9 @@ function checkTargets(deps: OpenPaymentDeps, merchant: Merchant, input: NewPayme
 }
 
 /** Opens a payment: its row, address, timeline entry, event and the request for its workflow are one commit, in two
- *  round trips; others of the merchant share the commit where they come at once. The same idempotency key finds the first payment, whatever else is asked. Throws RATE_UNAVAILABLE,
- *  METADATA_TOO_LARGE, CALLBACK_NOT_HTTPS, CALLBACK_INTERNAL, and PAYMENT_CREATION_FAILED with the reason in `details`.
+ *  round trips; others of the merchant share the commit where they come at once. The same idempotency key finds the
+ *  first payment, whatever else is asked. Throws RATE_UNAVAILABLE, METADATA_TOO_LARGE, CALLBACK_NOT_HTTPS,
+ *  CALLBACK_INTERNAL, UPSTREAM_UNAVAILABLE, and PAYMENT_CREATION_FAILED with the reason in `details`.
  *  Contract: 4.5; Invariants: 5. */
 export async function openPayment(
   deps: OpenPaymentDeps,

@@ -38,7 +38,8 @@ const openTogether = (db: DataSource, payments: readonly PaymentToOpen[]): Promi
   prepared(db, 'creations').query<OpenedPayment[]>(
     `SELECT o.payment_id, o.replayed
        FROM unnest($1::jsonb[], $2::text[], $3::jsonb[], $4::text[], $5::text[], $6::text[], $7::jsonb[], $8::int[])
-              WITH ORDINALITY AS i(payment, metadata, address, event_id, event_data, delivery_id, attributes, quota, place)
+              WITH ORDINALITY
+              AS i(payment, metadata, address, event_id, event_data, delivery_id, attributes, quota, place)
       CROSS JOIN LATERAL open_payment(i.payment, i.metadata, i.address, i.event_id, i.event_data, i.delivery_id,
                                       i.attributes, i.quota) o
       ORDER BY i.place`,
