@@ -23,9 +23,10 @@ type Service = {
   tmpfs?: string[];
   cap_drop?: string[];
   security_opt?: string[];
-  networks?: string[] | Record<string, { aliases?: string[] }>;
+  networks?: string[] | Record<string, { aliases?: string[]; ipv4_address?: string }>;
   ports?: string[];
   healthcheck?: { test: string[] };
+  extra_hosts?: string[];
   depends_on?: Record<string, { condition: string }>;
 };
 type Compose = {
@@ -38,10 +39,21 @@ const root = join(__dirname, '..');
 const text = readFileSync(join(root, 'docker-compose.yml'), 'utf8');
 const compose = parse(text, { merge: true }) as Compose;
 const services = Object.entries(compose.services);
+/** What a test instance has otherwise. */
+const override = parse(readFileSync(join(root, 'docker-compose.test.yml'), 'utf8'), {
+  customTags: ['seq', 'map'].map((kind) => ({
+    tag: '!override',
+    collection: kind as 'seq' | 'map',
+    resolve: (value: unknown) => value,
+  })),
+}) as Omit<Compose, 'services'> & { name: string; services: Record<string, Partial<Service>> };
 const ours = services.filter(([, service]) => service.build);
 const known = Object.keys(configSchema.properties);
 
 const networksOf = ({ networks: own = [] }: Service): string[] => (Array.isArray(own) ? own : Object.keys(own));
+
+/** The nodes that the signer asks, where there are any. */
+const signerHosts = ['SIGNER_NODE_HOST', 'SIGNER_SECOND_NODE_HOST', 'SIGNER_NODE_PORT'];
 
 /** What the images of others read. */
 const theirs: Record<string, readonly string[]> = {
@@ -52,7 +64,7 @@ const theirs: Record<string, readonly string[]> = {
     ...['SKIP_DB_CREATE', 'NUM_HISTORY_SHARDS'],
   ],
   'temporalio/ui': ['TEMPORAL_ADDRESS', 'TEMPORAL_DISABLE_WRITE_ACTIONS'],
-  'nginxinc/nginx-unprivileged': [],
+  'nginxinc/nginx-unprivileged': ['NGINX_ENVSUBST_OUTPUT_DIR', ...signerHosts],
   'prom/prometheus': [],
   'prom/alertmanager': [],
   'grafana/grafana': [
@@ -73,6 +85,10 @@ const filled = (value: string | number): string =>
     /\$\{([A-Z_]+)(?::-([^{}]*)|:?\?[^{}]*)\}/g,
     (_, name: string, fallback?: string) => fallback ?? examples[name] ?? (name.endsWith('_URL') ? anUrl : 'given'),
   );
+
+/** A file of secrets, as a deployment without nodes of the signer's own has them. */
+const secretIn = (path: string): string =>
+  path.endsWith('secrets-key') ? 'ab'.repeat(32) : path.endsWith('signer-nodes') ? '' : 'secret';
 
 const passwords = ['migrate' as const, ...databaseRoles].map(passwordVariable);
 
@@ -98,7 +114,8 @@ it.each(ofChains)('%s knows the chains, and the contracts of tokens on them', (_
 it('asks the operator for variables of the configuration, and a password for each role of the database', () => {
   const asked = [...text.matchAll(/\$\{([A-Z_]+)/g)].map((match) => match[1]);
   const ofDatabase = ['POSTGRES_PASSWORD', 'DATABASE_PASSWORD_TEMPORAL', ...passwords];
-  const isKnown = (name = ''): boolean => known.includes(name) || known.includes(name.replace(/_FILE$/, ''));
+  const isKnown = (name = ''): boolean =>
+    known.includes(name) || known.includes(name.replace(/_FILE$/, '')) || signerHosts.includes(name);
   expect(asked.filter((name) => !isKnown(name) && !ofDatabase.includes(name ?? ''))).toEqual([]);
 });
 
@@ -126,7 +143,7 @@ it.each(ours.filter(([name]) => name !== 'migrate'))(
       env,
       (path) => {
         expect(service.secrets).toContain(path.replace('/run/secrets/', ''));
-        return path.endsWith('secrets-key') ? 'ab'.repeat(32) : 'secret';
+        return secretIn(path);
       },
       processOf(service),
     );
@@ -230,15 +247,81 @@ it('waits for the schema and for health, and checks everything that stays', () =
   }
 });
 
-it('gives the seed to the signer alone, and the signer no way out', () => {
+it('gives the seed to the signer alone, and the signer no way out but to its own nodes', () => {
   for (const [name, service] of ours) {
     const holdsSeed =
       (service.secrets ?? []).includes('signer-seed') || 'SIGNER_SEED_FILE' in (service.environment ?? {});
     expect(holdsSeed).toBe(name === 'worker-signer');
   }
-  expect(compose.services['worker-signer']).toMatchObject({ networks: ['inside'] });
+  expect(compose.services['worker-signer']).toMatchObject({ networks: ['inside', 'signer-nodes'] });
   expect(compose.services['worker-signer']?.ports).toBeUndefined();
   expect(compose.networks.inside).toEqual({ internal: true });
+  expect(compose.networks['signer-nodes']?.internal).toBe(true);
+});
+
+describe("the signer's way to its own nodes", () => {
+  const { 'worker-signer': signer, 'signer-way-out': way } = compose.services as Record<string, Service>;
+  const read = (file: string): string =>
+    readFileSync(join(root, 'deploy/signer-nodes', file), 'utf8').replaceAll(/^\s*#.*$/gm, '');
+  const on = (network: string): string[] =>
+    services.filter(([, service]) => networksOf(service).includes(network)).map(([name]) => name);
+
+  it('is there where it is asked for alone, and nobody else is on it', () => {
+    expect(way!.profiles).toEqual(['signer-nodes']);
+    expect(way!.ports).toBeUndefined();
+    expect([on('signer-nodes'), on('signer-nodes-out')]).toEqual([
+      ['signer-way-out', 'worker-signer'],
+      ['signer-way-out'],
+    ]);
+    expect(networksOf(way!)).toEqual(['signer-nodes', 'signer-nodes-out']);
+    expect(compose.networks['signer-nodes-out']).toEqual({});
+    for (const volume of way!.volumes!) expect(existsSync(join(root, volume.split(':')[0]!))).toBe(true);
+  });
+
+  it.each([
+    ['live', compose],
+    ['test', override],
+  ])(
+    'has one address in its range, by which the signer knows the names of its nodes: %s',
+    (_, { services, networks }) => {
+      const { networks: own } = services['signer-way-out']!;
+      const address = (own as Record<string, { ipv4_address?: string }>)['signer-nodes']!.ipv4_address!;
+      const range = networks['signer-nodes']!.ipam!.config[0]!.subnet;
+      expect(`${address.replace(/\.\d+$/, '')}.0/24`).toBe(range);
+      expect(services['worker-signer']!.extra_hosts).toEqual(
+        ['SIGNER_NODE_HOST', 'SIGNER_SECOND_NODE_HOST'].map((name) => `${String(way!.environment![name])}:${address}`),
+      );
+      expect(services['signer-way-out']!.healthcheck!.test).toContain(address);
+    },
+  );
+
+  it('leads to the hosts that are named, at one port, and to nothing else', () => {
+    expect(read('nginx.conf')).toMatch(/^stream \{\s+include \/tmp\/ways\.conf;\s+\}$/m);
+    expect(read('nginx.conf')).not.toMatch(/\bhttp\b/);
+    const ways = read('ways.conf.template');
+    const [, map = ''] = /^map \$ssl_preread_server_name \$way \{([^}]*(?:\$\{[^}]*\}[^}]*)*)\}$/m.exec(ways) ?? [];
+    expect(map.trim().split(/;\s*/)).toEqual([
+      '${SIGNER_NODE_HOST} ${SIGNER_NODE_HOST}:${SIGNER_NODE_PORT}',
+      '${SIGNER_SECOND_NODE_HOST} ${SIGNER_SECOND_NODE_HOST}:${SIGNER_NODE_PORT}',
+      'default ""',
+      '',
+    ]);
+    expect(ways.match(/listen [^;]+;/g)).toEqual(['listen ${SIGNER_NODE_PORT};']);
+    expect(ways.match(/proxy_pass [^;]+;/g)).toEqual(['proxy_pass $way;']);
+    expect(ways).toMatch(/^ {2}ssl_preread on;$/m);
+    // What it fills in is given to it, and it writes where it may.
+    const filledIn = new Set([...ways.matchAll(/\$\{(\w+)\}/g)].map(([, name]) => name!));
+    expect([...filledIn].sort()).toEqual([...signerHosts].sort());
+    expect(Object.keys(way!.environment!)).toEqual(expect.arrayContaining(signerHosts));
+    expect(way!.environment).toMatchObject({ NGINX_ENVSUBST_OUTPUT_DIR: '/tmp' });
+  });
+
+  it('is told of by a file, because credentials may be in it, which is empty where there are none', () => {
+    expect(signer!.environment).toMatchObject({ SIGNER_NODES_FILE: '/run/secrets/signer-nodes' });
+    expect(filled(compose.secrets['signer-nodes']!.file)).toBe('/dev/null');
+    const readers = services.filter(([, { secrets = [] }]) => secrets.includes('signer-nodes'));
+    expect(readers.map(([name]) => name)).toEqual(['worker-signer']);
+  });
 });
 
 describe('D: a file of secrets', () => {
@@ -469,13 +552,6 @@ describe('A5: the sweeper in compose', () => {
 });
 
 describe('4: a live and a test instance side by side', () => {
-  const override = parse(readFileSync(join(root, 'docker-compose.test.yml'), 'utf8'), {
-    customTags: ['seq', 'map'].map((kind) => ({
-      tag: '!override',
-      collection: kind as 'seq' | 'map',
-      resolve: (value: unknown) => value,
-    })),
-  }) as Omit<Compose, 'services'> & { name: string; services: Record<string, Partial<Service>> };
   const own = (name: string): Partial<Service> => override.services[name] ?? {};
 
   it('names services of the instance alone', () => {
@@ -522,11 +598,7 @@ describe('4: a live and a test instance side by side', () => {
     const env = Object.fromEntries(all.map(([variable, value]) => [variable, filled(value)]));
     for (const [variable, value] of Object.entries(given)) if (variable in env) env[variable] = value;
     if (service.profiles) env.NETWORKS = ['bitcoin', 'ethereum', ...service.profiles].join(',');
-    const config = parseConfig(
-      env,
-      (path) => (path.endsWith('secrets-key') ? 'ab'.repeat(32) : 'secret'),
-      processOf(service),
-    );
+    const config = parseConfig(env, secretIn, processOf(service));
     expect(config).toMatchObject({ isProduction: true, MODE: 'test' });
   });
 });

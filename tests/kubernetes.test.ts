@@ -42,9 +42,10 @@ const manifests = files
   .filter((file) => !file.endsWith('kustomization.yaml'))
   .flatMap((file) => parseAllDocuments(read(file)).map((one) => one.toJS() as Manifest));
 
-/** With every network on: what the components add at the end of lists of others. */
+/** With every network on, and nodes of the signer's own: what the components add at the end of lists of others. */
 type Patch = { target: { kind: string; name: string }; patch: string };
-for (const file of files.filter((one) => one.startsWith('networks/') && one.endsWith('kustomization.yaml'))) {
+const components = files.filter((one) => /^(networks\/\w+|signer-nodes)\/kustomization\.yaml$/.test(one));
+for (const file of components) {
   const { patches } = parse(read(file)) as { patches: Patch[] };
   for (const { target, patch } of patches) {
     const changed = manifests.find(({ kind, metadata }) => kind === target.kind && metadata.name === target.name);
@@ -121,6 +122,8 @@ it.each(running)('%s would start in production, given its secrets', (name, one) 
     (path) => {
       const { volumeMounts } = containerOf(one);
       expect([name, volumeMounts.map(({ mountPath }) => mountPath)]).toEqual([name, expect.arrayContaining([path])]);
+      // No network of the registry has a node of the signer's own.
+      if (path.endsWith('signer-nodes')) return '';
       return path.endsWith('secrets-key') ? 'ab'.repeat(32) : 'secret';
     },
     processOf(one),
@@ -162,7 +165,7 @@ it.each(running)('%s says when it has started, when it can work and whether it l
   ]);
 });
 
-it('lets one signer hold the keys, with no way out', () => {
+it('lets one signer hold the keys, with no way out but to its own nodes', () => {
   const signer = manifests.find(({ kind, metadata }) => kind === 'Deployment' && metadata.name === 'worker-signer')!;
   expect([signer.spec.replicas, signer.spec.strategy]).toEqual([1, { type: 'Recreate' }]);
   for (const [name, { spec }] of running)
@@ -172,6 +175,31 @@ it('lets one signer hold the keys, with no way out', () => {
     ]);
   const outside = manifests.find(({ kind, metadata }) => kind === 'NetworkPolicy' && metadata.name === 'outside')!;
   expect(outside.spec).toMatchObject({ podSelector: { matchExpressions: [{ key: 'way-out', operator: 'Exists' }] } });
+});
+
+type Policy = Manifest & {
+  spec: {
+    podSelector: { matchLabels?: Record<string, string> };
+    egress?: Array<{ to: Array<{ ipBlock?: { cidr: string } }>; ports?: Array<{ port: number }> }>;
+  };
+};
+
+it('lets the signer reach single addresses at one port, by a component that is taken where it has nodes', () => {
+  const policies = manifests.filter(({ kind }) => kind === 'NetworkPolicy') as Policy[];
+  const ofSigner = policies.filter(({ spec }) => spec.podSelector.matchLabels?.app === 'worker-signer');
+  expect(ofSigner.map(({ metadata }) => metadata.name)).toEqual(['signer-nodes']);
+  const [{ spec }] = ofSigner as [Policy];
+  for (const { to, ports } of spec.egress!) {
+    expect(to.map(({ ipBlock }) => ipBlock?.cidr)).toEqual([expect.stringMatching(/^192\.0\.2\.\d+\/32$/)]);
+    expect(ports).toHaveLength(1);
+  }
+  expect(read('base/kustomization.yaml')).not.toContain('signer-nodes');
+  const { patches } = parse(read('example/kustomization.yaml').replaceAll(/^# (?=patches:| {2})/gm, '')) as {
+    patches: Patch[];
+  };
+  const [{ target, patch }] = patches as [Patch];
+  expect(target).toEqual({ kind: 'NetworkPolicy', name: 'signer-nodes' });
+  expect(parse(patch)).toMatchObject([{ op: 'replace', path: '/spec/egress/0', value: { ports: [{ port: 443 }] } }]);
 });
 
 it.each(files.filter((file) => file.endsWith('kustomization.yaml')))('%s names files that are there', (file) => {
