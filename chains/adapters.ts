@@ -14,10 +14,11 @@ export const adapterOf = (
   settings: ChainSettings,
   login: NodeLogin,
   warn?: (text: string) => void,
-): ChainAdapter =>
-  network.kind === 'utxo'
-    ? utxoAdapter(network, { login, chain: utxoChainOf(network, settings) })
-    : evmAdapter(network, { login, chain: evmChainOf(network, assets, settings), warn });
+): ChainAdapter => {
+  if (network.kind === 'utxo') return utxoAdapter(network, { login, chain: utxoChainOf(network, settings) });
+  if (network.expiring) throw new Error(`Nothing follows ${network.name} yet`);
+  return evmAdapter(network, { login, chain: evmChainOf(network, assets, settings), warn });
+};
 
 /** The second node of a network, if the configuration names one. */
 export function createSecondAdapter(network: NetworkId, config: Config): ChainAdapter | undefined {

@@ -47,10 +47,11 @@ export function evmChainOf(network: EvmNetwork, own: readonly Asset[], settings:
 }
 
 /** The codec of a network of either family: pure, no node. */
-export const codecOf = ({ network, assets: own }: Registered, settings: ChainSettings): ChainCodec =>
-  network.kind === 'utxo'
-    ? utxoCodec(network, utxoChainOf(network, settings))
-    : evmCodec(network, evmChainOf(network, own, settings));
+export const codecOf = ({ network, assets: own }: Registered, settings: ChainSettings): ChainCodec => {
+  if (network.kind === 'utxo') return utxoCodec(network, utxoChainOf(network, settings));
+  if (network.expiring) throw new Error(`Nothing derives addresses of ${network.name} yet`);
+  return evmCodec(network, evmChainOf(network, own, settings));
+};
 
 /** The codec of a network of the registry. */
 export const createCodec = (network: NetworkId, settings: ChainSettings): ChainCodec =>

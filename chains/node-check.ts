@@ -8,10 +8,10 @@ import { checkUtxoNode } from './utxo/node-check';
 
 /** What the service needs of the node of a network, one finding each. Throws NODE_UNREACHABLE where it does not
  *  answer. */
-export function checkNode(id: NetworkId, settings: ChainSettings, login: NodeLogin): Promise<Finding[]> {
+export async function checkNode(id: NetworkId, settings: ChainSettings, login: NodeLogin): Promise<Finding[]> {
   const { network, assets } = registered(id);
   const rpc = jsonRpc(login.url, login.user, login.password, 5000);
-  return network.kind === 'utxo'
-    ? checkUtxoNode(network, settings.chainNames[id] ?? '', rpc)
-    : checkEvmNode(network, evmChainOf(network, assets, settings), rpc);
+  if (network.kind === 'utxo') return checkUtxoNode(network, settings.chainNames[id] ?? '', rpc);
+  if (network.expiring) throw new Error(`Nothing follows ${network.name} yet`);
+  return checkEvmNode(network, evmChainOf(network, assets, settings), rpc);
 }

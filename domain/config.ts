@@ -8,6 +8,7 @@ import {
   utxoNetworks,
   type ChainSettings,
   type EvmPrefix,
+  type ExpiringPrefix,
   type NetworkId,
   type UtxoPrefix,
 } from './chains/assets';
@@ -60,7 +61,10 @@ export type Config = Readonly<
   }>;
 
 /** The settings of every network's node. */
-export type NodeConfig = Pick<Config, `${UtxoPrefix}_RPC_${'URL' | 'USER' | 'PASSWORD'}` | `${EvmPrefix}_RPC_URL`>;
+export type NodeConfig = Pick<
+  Config,
+  `${UtxoPrefix}_RPC_${'URL' | 'USER' | 'PASSWORD'}` | `${EvmPrefix | ExpiringPrefix}_RPC_URL`
+>;
 type Login = Readonly<{ url: string; user?: string; password?: string }>;
 /** How the node of a network is reached. */
 export function loginOf(id: NetworkId, config: NodeConfig): Login {
@@ -75,8 +79,10 @@ export function loginOf(id: NetworkId, config: NodeConfig): Login {
 }
 
 /** Where the second node of a network is; empty: there is none. */
-export const secondUrlOf = (id: NetworkId, config: Pick<Config, `${UtxoPrefix | EvmPrefix}_SECOND_RPC_URL`>): string =>
-  config[`${networks[id].settings.prefix}_SECOND_RPC_URL`];
+export const secondUrlOf = (
+  id: NetworkId,
+  config: Pick<Config, `${UtxoPrefix | EvmPrefix | ExpiringPrefix}_SECOND_RPC_URL`>,
+): string => config[`${networks[id].settings.prefix}_SECOND_RPC_URL`];
 
 const amlProviders = ['list', 'chainalysis'] as const;
 type AmlProvider = (typeof amlProviders)[number];
@@ -237,7 +243,9 @@ function liveChainsOf(on: readonly NetworkId[], chain: ChainSettings, isProducti
     const setting =
       network.kind === 'utxo'
         ? `${network.settings.prefix}_NETWORK=${chain.chainNames[id]}`
-        : `${network.settings.prefix}_CHAIN_ID=${chain.chainIds[id]}`;
+        : network.expiring
+          ? `The chain of ${network.name}`
+          : `${network.settings.prefix}_CHAIN_ID=${chain.chainIds[id]}`;
     if (!isTestChain(network, chain)) return [`${setting} is no test chain: with MODE=test there are no others`];
     if (isProduction && network.kind === 'account' && isLocalChain(network, chain))
       return [`${setting} is a chain of one machine: production takes public test chains`];

@@ -1,7 +1,14 @@
 import ipaddr from 'ipaddr.js';
 import { normaliseRange } from './access/ip-range';
 import type { Mode } from './mode';
-import { evmNetworks, networks, utxoNetworks, type EvmPrefix, type UtxoPrefix } from './chains/assets';
+import {
+  evmNetworks,
+  networks,
+  utxoNetworks,
+  type EvmPrefix,
+  type ExpiringPrefix,
+  type UtxoPrefix,
+} from './chains/assets';
 import { keysIn } from './secrets-key';
 
 /** Settings with which a service must not run in production, and what is wrong with them. */
@@ -19,7 +26,7 @@ export type Refusable = Readonly<{
   TEMPORAL_TLS: boolean;
   OTEL_EXPORTER_OTLP_ENDPOINT: string;
 }> &
-  Readonly<Record<`${UtxoPrefix}_NETWORK` | `${UtxoPrefix | EvmPrefix}_RPC_URL`, string>> &
+  Readonly<Record<`${UtxoPrefix}_NETWORK` | `${UtxoPrefix | EvmPrefix | ExpiringPrefix}_RPC_URL`, string>> &
   Readonly<Record<`${EvmPrefix}_CHAIN_ID`, number>>;
 
 const widest = 16;

@@ -2,9 +2,12 @@ import { Type, type TInteger, type TString } from 'typebox';
 import {
   assets,
   evmNetworks,
+  expiringNetworks,
   utxoNetworks,
   type EvmNetwork,
   type EvmPrefix,
+  type ExpiringNetwork,
+  type ExpiringPrefix,
   type UtxoNetwork,
   type UtxoPrefix,
 } from './chains/assets';
@@ -51,6 +54,18 @@ const evmNode = ({ name, settings: { prefix, node, url }, chainId }: EvmNetwork)
 type EvmVariable = `${EvmPrefix}_${'RPC_URL' | 'SECOND_RPC_URL' | 'SWEEPER_CONTRACT'}`;
 const evmNodes = Object.assign({}, ...evmNetworks().map(evmNode)) as Readonly<
   Record<EvmVariable, TString> & Record<`${EvmPrefix}_CHAIN_ID`, TInteger>
+>;
+
+/** How the node of a network whose transactions expire is reached. The signer's own: SIGNER_NODES. */
+const expiringNode = ({ name, settings: { prefix, node, url } }: ExpiringNetwork) => ({
+  [`${prefix}_RPC_URL`]: text(`HTTP API of ${node}; credentials in the address`, url),
+  [`${prefix}_SECOND_RPC_URL`]: text(
+    `Another ${name} node, of another operator, compared with the first; credentials in the address; empty: none`,
+    '',
+  ),
+});
+const expiringNodes = Object.assign({}, ...expiringNetworks().map(expiringNode)) as Readonly<
+  Record<`${ExpiringPrefix}_${'RPC_URL' | 'SECOND_RPC_URL'}`, TString>
 >;
 
 export const configSchema = Type.Object({
@@ -126,6 +141,7 @@ export const configSchema = Type.Object({
       'commas, of which the first makes new ones',
     '',
   ),
+  ...expiringNodes,
   TOKEN_CONTRACTS: text('JSON object ticker → contract, for chains other than the main network; empty: none', ''),
   NETWORKS: text(
     'Networks that this deployment offers, comma-separated; the same for all processes',

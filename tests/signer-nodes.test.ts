@@ -1,33 +1,20 @@
 /** @jest-environment node */
 import { expiringFamilies, checkSignerNode } from '../chains/expiring-nodes';
-import { xrplChains } from '../chains/xrpl/chain';
-import { assets, networks, type ExpiringChain, type Network, type NetworkId } from '../domain/chains/assets';
+import type { NetworkId } from '../domain/chains/assets';
 import { ConfigError, parseConfig } from '../domain/config';
+import { tronNetwork, trx, xrp, xrplNetwork } from './chain/expiring-networks';
 import { register } from './chain/registering';
 import { TronWorld } from './chain/tron-world';
 import { simulatedXrpl } from './chain/xrpl-network';
 
 /** The nodes of the signer's own, of networks that the registry does not have yet. */
 
-const evm = networks.ethereum as Extract<Network, { kind: 'account' }>;
 const xrpl = 'xrpl' as NetworkId;
 const tron = 'tron' as NetworkId;
-const ether = assets.find(({ currency }) => currency === 'ETH')!;
-const named = (id: NetworkId, native: string, expiring: ExpiringChain): (() => void) =>
-  register([{ ...ether, currency: native, asset: native, network: id, decimals: 6 }], {
-    ...evm,
-    id,
-    name: id,
-    native,
-    expiring,
-  });
 
 let taken: Array<() => void> = [];
 beforeAll(() => {
-  taken = [
-    named(xrpl, 'XRP', { family: 'xrpl', ...xrplChains.local }),
-    named(tron, 'TRX', { family: 'tron', genesis: '0'.repeat(64), feeLimitCeiling: 1n }),
-  ];
+  taken = [register([xrp], xrplNetwork), register([trx], tronNetwork)];
 });
 afterAll(() => taken.forEach((undo) => undo()));
 
@@ -155,7 +142,8 @@ describe('the doctor', () => {
       await world.mine(25);
       await expect(states(tron, nodes)).rejects.toThrow('first block');
       taken.pop()!();
-      taken.push(named(tron, 'TRX', { family: 'tron', genesis: world.chain.genesis, feeLimitCeiling: 1n }));
+      const expiring = { ...tronNetwork.expiring, genesis: world.chain.genesis };
+      taken.push(register([trx], { ...tronNetwork, expiring }));
       expect(await states(tron, nodes)).toEqual([['good', expect.stringMatching(/at block \d+, and \d+ is final/)]]);
     } finally {
       await world.stop();

@@ -6,7 +6,7 @@ import { disband } from '../db/sweeps/sweeps';
 import { intentsOwnedBy, type IntentRow } from '../db/txmanager/intents';
 import { baseUnits, isToken, networks, type NetworkId } from '../domain/chains/assets';
 import type { GasAnswer } from '../domain/chains/chain';
-import { batchGasLimit, costUnits, gasCeiling, gasLimitOf, gasOfTransfer } from '../domain/chains/costs';
+import { batchGasLimit, costUnits, gasCeiling, gasLimitOf, workOfTransfer } from '../domain/chains/costs';
 import { limitsWith } from '../domain/txmanager/fee-limits';
 import { kinds } from '../domain/txmanager/kinds';
 import type { IntentOwner } from '../domain/workflow-ids';
@@ -163,7 +163,7 @@ const refusedMessage =
   'The address does not take this transfer: it would be reverted. Nothing was sent. Use another address';
 
 async function keep(tx: EntityManager, intent: IntentRow, gas: bigint): Promise<void> {
-  const before = intent.gas_limit === null ? gasOfTransfer(intent.currency) : BigInt(intent.gas_limit);
+  const before = intent.gas_limit === null ? workOfTransfer(intent.currency) : BigInt(intent.gas_limit);
   const limits = limitsWith(intent.max_unit_price, gas, before, isFeeKept(intent));
   await tx.query(
     `UPDATE intent SET gas_limit = $2, gas_estimated_at = now(), max_unit_price = $3, fee_budget = $4 WHERE id = $1`,

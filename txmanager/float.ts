@@ -1,6 +1,6 @@
 import type { EntityManager } from 'typeorm';
-import { assetOf, assets, baseUnits, type EvmNetwork } from '../domain/chains/assets';
-import { evmOf } from '../domain/chains/costs';
+import { assetOf, assets, baseUnits, type AccountNetwork } from '../domain/chains/assets';
+import { accountOf } from '../domain/chains/costs';
 import { divide, fromUnits, isPositive, times, toUnits } from '../domain/money';
 import { floatMoves } from '../domain/treasury/lanes';
 import { priceReserve } from '../domain/treasury/treasury';
@@ -22,25 +22,25 @@ export const comingTo =
 export function leastWorthMoving(currency: string, price: string): bigint {
   const asset = assetOf(currency);
   return asset.contract === null
-    ? BigInt(price) * evmOf(currency).gas.native * priceReserve * 4n
+    ? BigInt(price) * accountOf(currency).work.native * priceReserve * 4n
     : toUnits('1', asset.decimals);
 }
 
 /** Between two lanes so much is moved at least that the fee is a hundredth of it. null: there is no rate to tell. */
 async function leastWorthSpreading(tx: EntityManager, currency: string, price: string): Promise<bigint | null> {
-  const { gas, native } = evmOf(currency);
+  const { work, native } = accountOf(currency);
   const { contract, decimals } = assetOf(currency);
-  const hundredFees = (work: bigint): bigint => BigInt(price) * work * priceReserve * 100n;
-  if (contract === null) return hundredFees(gas.native);
+  const hundredFees = (units: bigint): bigint => BigInt(price) * units * priceReserve * 100n;
+  if (contract === null) return hundredFees(work.native);
   const [of, ofNative] = [await lastUsdRate(tx, currency), await lastUsdRate(tx, native)];
   if (of === null || ofNative === null || !isPositive(of)) return null;
-  const fees = fromUnits(hundredFees(gas.native + gas.token), assetOf(native).decimals);
+  const fees = fromUnits(hundredFees(work.native + work.token), assetOf(native).decimals);
   return toUnits(divide(times(fees, ofNative, 36, 'up'), of, decimals, 'up'), decimals);
 }
 
 /** Empties the lanes that are no longer used, and fills the one that is far below its share from the one that has most,
  *  an asset at a time; one move of an asset at once. */
-export async function fillLanes(tx: EntityManager, network: EvmNetwork): Promise<void> {
+export async function fillLanes(tx: EntityManager, network: AccountNetwork): Promise<void> {
   const { used, dropped } = await countLanes(tx, network.id);
   if (used < 2 && dropped === 0) return;
   await lockTreasury(tx, network.id);

@@ -1,6 +1,6 @@
 import type { EntityManager } from 'typeorm';
 import { isToken, networks, type NetworkId } from '../domain/chains/assets';
-import { evmOf } from '../domain/chains/costs';
+import { accountOf } from '../domain/chains/costs';
 import { payersOf } from '../domain/treasury/lanes';
 import { assignSources, priceReserve, type Source } from '../domain/treasury/treasury';
 import { kinds } from '../domain/txmanager/kinds';
@@ -41,7 +41,7 @@ export async function leaveHeldUpWallets(tx: EntityManager, owner: IntentOwner):
     const price = BigInt(await unitPriceNow(tx, network));
     for (const currency of new Set(stuck.map((intent) => intent.currency))) {
       let payers: readonly Source[] = payersOf(await treasurySources(tx, currency));
-      const fee = isToken(currency) ? 0n : price * evmOf(currency).gas.native * priceReserve;
+      const fee = isToken(currency) ? 0n : price * accountOf(currency).work.native * priceReserve;
       for (const group of groupsOf(
         all,
         stuck.filter((intent) => intent.currency === currency),

@@ -5,7 +5,7 @@ import { gasWalletFor } from './gas-wallet';
 import { planConsolidation } from './kinds/consolidation';
 import { lockTreasury, unitPriceNow, freeCoins, treasurySources, comingIn, type Coming } from '../db/treasury/treasury';
 import { type NewIntent, planIntent, lockCoinsFor, planIntents, ownedBy } from '../db/txmanager/intents';
-import { networkOf, assetOf, type EvmNetwork, type UtxoNetwork } from '../domain/chains/assets';
+import { networkOf, assetOf, type AccountNetwork, type UtxoNetwork } from '../domain/chains/assets';
 import { gasFor, utxoWork } from '../domain/chains/costs';
 import { tagIn } from '../domain/chains/tags';
 import { fromUnits } from '../domain/money';
@@ -124,7 +124,7 @@ async function planCoins(
 async function planTransfers(
   tx: EntityManager,
   outgoing: Outgoing,
-  network: EvmNetwork,
+  network: AccountNetwork,
   price: string,
 ): Promise<OutgoingPlan> {
   const known = await isPlanned(
@@ -134,17 +134,17 @@ async function planTransfers(
   );
   const wanted = outgoing.outputs.filter((output) => !known.has(output.ref));
   const isToken = assetOf(outgoing.currency).contract !== null;
-  const fee = isToken ? 0n : BigInt(price) * network.gas.native * priceReserve;
+  const fee = isToken ? 0n : BigInt(price) * network.work.native * priceReserve;
   const wallets = await treasurySources(tx, outgoing.currency);
   const { paid, short: unpaid, left } = assignSources(payersOf(wallets), wanted, fee);
   const intents: NewIntent[] = [];
   for (const from of new Set(paid.map((output) => output.from))) {
     const outputs = paid.filter((output) => output.from === from);
-    const native = feeLimits(network.id, price, network.gas.native);
+    const native = feeLimits(network.id, price, network.work.native);
     let limits = native;
     if (isToken) {
       const gas = gasFor(network, price, outputs.length);
-      limits = limitsFor(gas.maxUnitPrice, network.gas.token);
+      limits = limitsFor(gas.maxUnitPrice, network.work.token);
       intents.push(
         intentOf(outgoing, await gasWalletFor(tx, network.id, from, BigInt(gas.units)), native, {
           kind: 'gas',

@@ -1,6 +1,6 @@
 import type { EntityManager } from 'typeorm';
 import { assetOf, isToken, networkOf } from '../domain/chains/assets';
-import { evmOf, gasFor } from '../domain/chains/costs';
+import { accountOf, gasFor } from '../domain/chains/costs';
 import { add, compare, divide, fromUnits, isPositive, larger, subtract, times } from '../domain/money';
 import type { PaymentRow } from '../domain/payments/payment';
 import { splitPaid } from '../domain/pricing/quote';
@@ -117,7 +117,7 @@ async function gasAddressOf(
   unitPrice: string,
 ): Promise<string | null> {
   if (!isToken(currency)) return null;
-  const network = evmOf(currency);
+  const network = accountOf(currency);
   // To the merchant and to us.
   return gasWalletFor(tx, network.id, null, BigInt(gasFor(network, unitPrice, 2 * sources.length).units));
 }

@@ -3,7 +3,7 @@ import {
   assetOf,
   assets,
   networks,
-  type EvmNetwork,
+  type AccountNetwork,
   type NetworkId,
   type UtxoNetwork,
 } from '../../domain/chains/assets';
@@ -111,7 +111,7 @@ async function joinCoins(tx: EntityManager, network: UtxoNetwork): Promise<void>
 }
 
 /** Tokens cannot move without gas: says of each gas wallet that it runs low, before there is none. */
-async function watchGas(tx: EntityManager, network: EvmNetwork): Promise<void> {
+async function watchGas(tx: EntityManager, network: AccountNetwork): Promise<void> {
   if (!assets.some((asset) => asset.network === network.id && asset.contract !== null)) return;
   const { decimals } = assetOf(network.native);
   const wanted = BigInt(gasFor(network, await unitPriceNow(tx, network.id), gasFloat).units);

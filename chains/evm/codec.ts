@@ -175,7 +175,7 @@ export function evmCodec(network: EvmNetwork, chain: EvmChain): ChainCodec {
       return { txId: keccak256(raw), raw };
     },
     ...(chain.sweeper ? { sweeperFault: (gasWallet: string) => faultOfSweeper(chain.sweeper!, gasWallet) } : {}),
-    sizeOf: ({ currency }) => (assetIn(chain, currency).contract === null ? network.gas.native : network.gas.token),
+    sizeOf: ({ currency }) => (assetIn(chain, currency).contract === null ? network.work.native : network.work.token),
     paymentUri(address, currency, amount, _names, tag) {
       if (tag !== undefined) throw new DomainError('INTENT_MISMATCH', `${network.name} has no destination tags`);
       const { decimals, contract } = assetIn(chain, currency);

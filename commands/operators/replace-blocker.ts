@@ -65,7 +65,7 @@ export const replaceBlocker: OperatorAct = {
   async execute(tx, payload, { requestId, reason, actor }) {
     const { intent, last } = await blocker(tx, payload);
     const maxUnitPrice = payload['maxUnitPrice']!;
-    const { feeBudget } = limitsFor(maxUnitPrice, evmOf(networkOf(intent.currency).native).gas.native);
+    const { feeBudget } = limitsFor(maxUnitPrice, evmOf(networkOf(intent.currency).native).work.native);
     await markReplaced(tx, intent.id, { requestId, maxUnitPrice, feeBudget });
     await recordAct(tx, actor, {
       merchantId: intent.merchant_id,

@@ -1,6 +1,6 @@
 import type { EntityManager } from 'typeorm';
 import { assetOf, networks, type NetworkId } from '../../domain/chains/assets';
-import { gasOfTransfer } from '../../domain/chains/costs';
+import { workOfTransfer } from '../../domain/chains/costs';
 import { DomainError } from '../../domain/errors';
 import { fit, toUnits } from '../../domain/money';
 import type { GasWallet } from '../../domain/treasury/lanes';
@@ -32,7 +32,7 @@ export async function gasWallets(
            FROM intent i WHERE i.network = $1 AND i.status = 'planned' AND i.currency = $4
           GROUP BY 1) p ON p.from_address = t.address
       WHERE t.network = $1 AND t.role = 'gas' AND ${laneOf('t')} IS NOT NULL ORDER BY t.key_index`,
-    [network, blockedAfterSeconds(network), toppedUp, native, gasOfTransfer(native).toString()],
+    [network, blockedAfterSeconds(network), toppedUp, native, workOfTransfer(native).toString()],
   );
   if (!rows.length)
     throw new DomainError(

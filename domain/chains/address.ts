@@ -40,6 +40,7 @@ const isOfLightning = (text: string): boolean =>
   /^(lightning:)?(ln(bcrt|bc|tbs?)\d|lnurl1)/i.test(text) || /^[^@\s]+@[^@\s]+\.[^@\s]+$/.test(text);
 
 function formOf(network: Network): string {
+  if (network.expiring) return network.addressForm;
   if (network.kind === 'account') return 'is 0x and 40 hexadecimal digits';
   const [live, ...test] = new Set(Object.values(network.chains).map(({ bech32 }) => `${bech32}1`));
   return `begins with ${live} (on test chains ${test.join(', ')}), or is of the older kind without that`;

@@ -1,16 +1,19 @@
 /** The one registry of assets, with networks.ts. What a new one takes: docs/adding-a-network.md. */
 
-import type { Asset, Currency, EvmNetwork, Network, NetworkId, UtxoNetwork } from './network';
+import type { Asset, Currency, EvmNetwork, ExpiringNetwork, Network, NetworkId, UtxoNetwork } from './network';
 import { networks } from './networks';
 import { fit, toUnits } from '../money';
 
 export type {
+  AccountNetwork,
   Asset,
   Currency,
   DestinationTags,
   EvmNetwork,
   EvmPrefix,
   ExpiringChain,
+  ExpiringNetwork,
+  ExpiringPrefix,
   Network,
   NetworkId,
   UtxoChain,
@@ -270,7 +273,12 @@ export const networksWithAddressesOf = (id: NetworkId): NetworkId[] =>
   Object.values(networks).flatMap((other) => (sequenceOf(other) === sequenceOf(networks[id]) ? [other.id] : []));
 
 /** The EVM networks of the registry. */
-export const evmNetworks = (): EvmNetwork[] => Object.values(networks).filter((network) => network.kind === 'account');
+export const evmNetworks = (): EvmNetwork[] =>
+  Object.values(networks).filter((network) => network.kind === 'account' && network.expiring === undefined);
+
+/** The networks of the registry whose transactions expire. */
+export const expiringNetworks = (): ExpiringNetwork[] =>
+  Object.values(networks).filter((network) => network.expiring !== undefined);
 
 /** The asset of a ticker, or undefined where the registry has none. */
 export const findAsset = (currency: Currency): Asset | undefined => assets.find((asset) => asset.currency === currency);

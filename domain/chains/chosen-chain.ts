@@ -9,7 +9,9 @@ type Settings = Pick<ChainSettings, 'chainNames' | 'chainIds'>;
 export const faucetOf = (network: Network, settings: Settings): string | null =>
   network.kind === 'utxo'
     ? (network.chains[settings.chainNames[network.id] ?? '']?.faucet ?? null)
-    : (network.testChains?.[settings.chainIds[network.id] ?? 0]?.faucet ?? null);
+    : network.expiring
+      ? (network.faucet ?? null)
+      : (network.testChains?.[settings.chainIds[network.id] ?? 0]?.faucet ?? null);
 
 /** Whether its coins are worth nothing, as far as we know: a chain that the registry lacks may be a live one. */
 export const isTestChain = (network: Network, settings: Settings): boolean =>
@@ -22,7 +24,9 @@ export function explorersOf(on: readonly NetworkId[], settings: Settings): Explo
   const explorerOf = (network: Network): string | undefined =>
     network.kind === 'utxo'
       ? network.chains[settings.chainNames[network.id] ?? '']?.explorerTxUrl
-      : network.explorerTxUrls[settings.chainIds[network.id] ?? 0];
+      : network.expiring
+        ? network.explorerTxUrl
+        : network.explorerTxUrls[settings.chainIds[network.id] ?? 0];
   return Object.fromEntries(
     on.flatMap((id) => {
       const url = explorerOf(networks[id]);

@@ -1,6 +1,6 @@
 import { add, compare, fromUnits, subtract, times } from '../money';
 import { assetOf, assets, networkOf, networks, type Asset, type Currency, type NetworkId } from './assets';
-import { gasOfTransfer, nativeCost, settlementWork } from './costs';
+import { workOfTransfer, nativeCost, settlementWork } from './costs';
 
 /** Coins, and how the networks that carry one compare for the person who pays: fee, time, and whether they work now. */
 
@@ -49,7 +49,7 @@ export type NetworkPrice = Readonly<{ unitPrice: string; dataPart: string }>;
 export function payerFee(currency: Currency, { unitPrice, dataPart }: NetworkPrice): string {
   const network = networkOf(currency);
   if (network.kind === 'utxo') return nativeCost(currency, unitPrice, settlementWork(currency));
-  const gas = times(subtract(unitPrice, dataPart), gasOfTransfer(currency).toString(), 0, 'up');
+  const gas = times(subtract(unitPrice, dataPart), workOfTransfer(currency).toString(), 0, 'up');
   // A token's transfer takes more gas than a native one, and hardly more data.
   const data = times(dataPart, (network.dataFee?.gas ?? 0n).toString(), 0, 'up');
   return fromUnits(BigInt(add(gas, data)), assetOf(network.native).decimals);

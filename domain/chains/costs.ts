@@ -1,8 +1,16 @@
 import { divide, fit, fromUnits, times } from '../money';
-import { assetOf, isToken, networkOf, type Currency, type EvmNetwork, type UtxoNetwork } from './assets';
+import {
+  assetOf,
+  isToken,
+  networkOf,
+  type AccountNetwork,
+  type Currency,
+  type EvmNetwork,
+  type UtxoNetwork,
+} from './assets';
 
 /** What planned transfers cost. Business code asks here; only chains/ and the transaction manager know what a network's
- *  unit of work is (a virtual byte, a gas). */
+ *  unit of work is (a virtual byte, a gas, a transaction, an energy). */
 
 /** Transfers of one currency that are paid for together. `inputs`: coins (UTXO), or addresses that they leave (account
  *  chains). `outputs`: what they pay, our change included. */
@@ -12,27 +20,29 @@ export type PlannedTransfer = Readonly<{ currency: Currency; inputs: number; out
 export const utxoWork = ({ sizes }: UtxoNetwork, { inputs, outputs }: Omit<PlannedTransfer, 'currency'>): bigint =>
   BigInt(sizes.base + sizes.input * inputs + sizes.output * outputs);
 
-/** Of accounts: the gas of one transaction for each output; of tokens also that of one top-up for each address. */
-const evmWork = (
-  { gas }: EvmNetwork,
+/** Of accounts: that of one transaction for each output; of tokens also that of one top-up for each address. */
+const accountWork = (
+  { work }: AccountNetwork,
   { inputs, outputs }: Omit<PlannedTransfer, 'currency'>,
   ofTokens: boolean,
-): bigint => (ofTokens ? gas.native * BigInt(inputs) + gas.token * BigInt(outputs) : gas.native * BigInt(outputs));
+): bigint => (ofTokens ? work.native * BigInt(inputs) + work.token * BigInt(outputs) : work.native * BigInt(outputs));
 
 /** The work of planned transfers, in the network's units. */
 export function workOf(planned: PlannedTransfer): bigint {
   const network = networkOf(planned.currency);
-  return network.kind === 'utxo' ? utxoWork(network, planned) : evmWork(network, planned, isToken(planned.currency));
+  return network.kind === 'utxo'
+    ? utxoWork(network, planned)
+    : accountWork(network, planned, isToken(planned.currency));
 }
 
-/** Of an account chain: the gas of one transfer of the native coin, and of a token. */
+/** Of an account chain: the work of one transfer of the native coin, and of a token. */
 export function transferWork(currency: Currency): readonly [native: bigint, token: bigint] {
-  const { gas } = evmOf(currency);
-  return [gas.native, gas.token];
+  const { work } = accountOf(currency);
+  return [work.native, work.token];
 }
 
-/** The gas of one transfer of a currency. */
-export function gasOfTransfer(currency: Currency): bigint {
+/** The work of one transfer of a currency. */
+export function workOfTransfer(currency: Currency): bigint {
   const [native, token] = transferWork(currency);
   return isToken(currency) ? token : native;
 }
@@ -42,7 +52,7 @@ export function gasOfTransfer(currency: Currency): bigint {
 export function settlementWork(currency: Currency): bigint {
   const network = networkOf(currency);
   if (network.kind === 'utxo') return utxoWork(network, { inputs: 1, outputs: 2 });
-  return isToken(currency) ? network.gas.tokenSettlement : network.gas.native;
+  return isToken(currency) ? network.work.tokenSettlement : network.work.native;
 }
 
 /** The work of paying so many recipients from our own money: on a UTXO network one transaction with change pays all. */
@@ -73,70 +83,71 @@ export const sweepWork = (currency: Currency, inputs: number): bigint =>
 export function batchLimitWork(planned: PlannedTransfer): bigint {
   const network = networkOf(planned.currency);
   if (network.kind === 'utxo') return utxoWork(network, planned);
-  const { base, each } = network.gas.batchLimit;
+  const { base, each } = evmOf(planned.currency).batch.limit;
   return base + each * BigInt(planned.inputs + planned.outputs - 1);
 }
 
 /** About the gas of one transaction that moves the tokens of `inputs` addresses, one part of `parts`. `isShared`: to
  *  two addresses. */
 export function batchWork(currency: Currency, inputs: number, parts: number, isShared: boolean): bigint {
-  const { base, each, rest } = evmOf(currency).gas.batchEstimate;
+  const { base, each, rest } = evmOf(currency).batch.estimate;
   return base / BigInt(parts) + (isShared ? each + rest : each) * BigInt(inputs);
 }
 
-/** What is signed above an estimate: the chain may stand otherwise when a block takes it. */
-const gasMargin = (gas: bigint): bigint => gas + gas / 4n;
+/** An estimate with what is signed above it. */
+const withMargin = ({ work }: AccountNetwork, estimate: bigint): bigint =>
+  estimate + (estimate * work.marginPercent) / 100n;
 
-/** The gas that a transfer is signed with. One to an account without code takes exactly what it takes. */
+/** The work that a transfer is signed with. A usual one of the native coin takes exactly what it takes. */
 export function gasLimitOf(currency: Currency, estimate: bigint): bigint {
-  const { native } = evmOf(currency).gas;
+  const network = accountOf(currency);
+  const { native } = network.work;
   if (!isToken(currency) && estimate === native) return native;
-  const limit = gasMargin(estimate);
+  const limit = withMargin(network, estimate);
   const ceiling = gasCeiling(currency);
   return limit < ceiling ? limit : ceiling;
 }
 
-/** What a recipient's code takes above the usual transfer, at the price of the network fee that was quoted for that;
- *  '0' where it takes no more. `gasLimit`: what is signed, its margin included. Decimal strings, rounded up. */
+/** What a recipient takes above the usual transfer (code that runs, an account that is made), at the price of the
+ *  network fee that was quoted for that; '0' where it takes no more. `gasLimit`: the work that is signed, its margin
+ *  included. Decimal strings, rounded up. */
 export function feeAboveQuote(currency: Currency, quoted: string, gasLimit: bigint): string {
   const usual = settlementWork(currency);
-  const taken = (gasLimit * 4n) / 5n;
+  const taken = (gasLimit * 100n) / (100n + accountOf(currency).work.marginPercent);
   if (taken <= usual) return '0';
   const { decimals } = assetOf(currency);
   return divide(times(quoted, (taken - usual).toString(), 36, 'up'), usual.toString(), decimals, 'up');
 }
 
-/** The most gas that one transfer may be signed with. */
+/** The most work that one transfer may be signed with. */
 export function gasCeiling(currency: Currency): bigint {
-  const { ceiling } = evmOf(currency).gas;
+  const { ceiling } = accountOf(currency).work;
   return isToken(currency) ? ceiling.token : ceiling.native;
 }
 
 /** The gas that a batch of so many accounts is signed with, by the estimates of its transfers. Each account pays for
  *  its delegation and the call of it, and no transfer for a transaction of its own. */
 export function batchGasLimit(currency: Currency, accounts: number, estimates: readonly bigint[]): bigint {
-  const { batchLimit, native, delegation } = evmOf(currency).gas;
-  const delegations = batchLimit.base + delegation * BigInt(accounts);
-  return estimates.reduce((sum, gas) => sum + gasMargin(gas - native), delegations);
+  const network = evmOf(currency);
+  const { limit, delegation } = network.batch;
+  const delegations = limit.base + delegation * BigInt(accounts);
+  return estimates.reduce((sum, gas) => sum + withMargin(network, gas - network.work.native), delegations);
 }
 
 /** The most gas that a batch of so many transfers may be signed with. */
 export function batchGasCeiling(currency: Currency, count: number): bigint {
-  const { batchLimit, ceiling } = evmOf(currency).gas;
-  return batchLimit.base + ceiling.token * BigInt(count);
+  const { batch, work } = evmOf(currency);
+  return batch.limit.base + work.ceiling.token * BigInt(count);
 }
 
-/** How far above today's price a token's gas top-up lets its transfer be bumped. */
-const gasReserve = '2';
-
-/** What a top-up brings so that `transfers` tokens can be sent, and the price up to which it lets them be bumped. */
+/** What a top-up brings so that `transfers` tokens can be sent, and the price up to which it pays for them. */
 export function gasFor(
-  { gas }: EvmNetwork,
+  { work }: AccountNetwork,
   unitPrice: string,
   transfers: number,
 ): Readonly<{ units: string; maxUnitPrice: string }> {
-  const maxUnitPrice = times(fit(unitPrice, 0, 'up'), gasReserve, 0, 'up');
-  return { units: (BigInt(maxUnitPrice) * gas.token * BigInt(transfers)).toString(), maxUnitPrice };
+  const maxUnitPrice = times(fit(unitPrice, 0, 'up'), work.topUpReserve, 0, 'up');
+  return { units: (BigInt(maxUnitPrice) * work.token * BigInt(transfers)).toString(), maxUnitPrice };
 }
 
 /** What work costs in base units of the network's native coin, rounded up. */
@@ -147,10 +158,17 @@ export const costUnits = (unitPrice: string, work: bigint): bigint =>
 export const nativeCost = (currency: Currency, unitPrice: string, work: bigint): string =>
   fromUnits(costUnits(unitPrice, work), assetOf(networkOf(currency).native).decimals);
 
+/** The account chain of a currency. Throws where it is on another: a programming error. */
+export function accountOf(currency: Currency): AccountNetwork {
+  const network = networkOf(currency);
+  if (network.kind !== 'account') throw new Error(`${currency} is on no account chain`);
+  return network;
+}
+
 /** The EVM network of a currency. Throws where it is on another: a programming error. */
 export function evmOf(currency: Currency): EvmNetwork {
   const network = networkOf(currency);
-  if (network.kind !== 'account') throw new Error(`${currency} is on no EVM network`);
+  if (network.kind !== 'account' || network.expiring) throw new Error(`${currency} is on no EVM network`);
   return network;
 }
 

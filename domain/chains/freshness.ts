@@ -12,7 +12,9 @@ const fetching = 2;
 export const isLocalChain = (network: Network, settings: Pick<ChainSettings, 'chainNames' | 'chainIds'>): boolean =>
   network.kind === 'utxo'
     ? (network.chains[settings.chainNames[network.id] ?? '']?.isLocal ?? false)
-    : network.localChainIds.includes(settings.chainIds[network.id] ?? 0);
+    : network.expiring
+      ? (network.isLocal ?? false)
+      : network.localChainIds.includes(settings.chainIds[network.id] ?? 0);
 
 /** Why a node stands still, in words, or null where it is fresh. */
 export function staleReason(

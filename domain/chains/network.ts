@@ -30,13 +30,13 @@ type AnyNetwork = Readonly<{
   /** No cap on a transaction's price is below this many base units per unit of work: what is planned in a calm hour
    *  still follows the prices of an ordinary busy day. */
   leastPriceCap: string;
+  /** No price above this many base units per unit of work is planned with or paid, whatever its node asks for. Absent:
+   *  the prices of its blocks are the measure. */
+  mostPrice?: string;
   /** Scheme of payment URIs: BIP 21, EIP-681. */
   uriScheme: string;
   /** Absent: its transactions carry no destination tags. */
   destinationTags?: DestinationTags;
-  /** Its transactions end with a block or a moment, and the signer has a node of its own for it. Absent: they never
-   *  do. */
-  expiring?: ExpiringChain;
 }>;
 
 /** What tells a chain whose transactions expire from others of its family. `networkId`: as its nodes name it; 0: the
@@ -87,6 +87,7 @@ export type UtxoPrefix = 'BTC' | 'LTC';
 export type UtxoNetwork = AnyNetwork &
   Readonly<{
     kind: 'utxo';
+    expiring?: undefined;
     settings: NodeSettings<UtxoPrefix>;
     /** By the name that the configuration gives. */
     chains: Readonly<Record<string, UtxoChain>>;
@@ -101,17 +102,25 @@ export type UtxoNetwork = AnyNetwork &
 /** With what the settings of an EVM network begin: `<prefix>_RPC_URL`, `_SECOND_RPC_URL`, `_CHAIN_ID`,
  *  `_SWEEPER_CONTRACT`. */
 export type EvmPrefix = 'ARBITRUM' | 'BASE' | 'BNB' | 'ETH' | 'OPTIMISM' | 'POLYGON';
-/** Chains of the Ethereum Virtual Machine with fees by EIP-1559. */
-export type EvmNetwork = AnyNetwork &
+/** What addresses hold is a balance, and each transfer is a transaction of its own. */
+type AnyAccountNetwork = AnyNetwork &
   Readonly<{
     kind: 'account';
+    work: WorkFigures;
+    /** Where blocks are not traced, the balance of an open invoice is looked at every so many. */
+    balanceEveryBlocks: number;
+    /** Absent: the work is all that a transaction pays for. */
+    dataFee?: DataFee;
+  }>;
+/** Chains of the Ethereum Virtual Machine with fees by EIP-1559. */
+export type EvmNetwork = AnyAccountNetwork &
+  Readonly<{
+    expiring?: undefined;
     settings: NodeSettings<EvmPrefix>;
     /** SLIP-44; EVM chains share the addresses of Ethereum. */
     coinType: number;
     /** Of the live chain. */
     chainId: number;
-    /** Where blocks are not traced, the balance of an open invoice is looked at every so many. */
-    balanceEveryBlocks: number;
     /** Ids of chains whose blocks come when somebody makes one; that of the sandbox first. */
     localChainIds: readonly number[];
     /** Public test chains by id. */
@@ -120,9 +129,7 @@ export type EvmNetwork = AnyNetwork &
     explorerTxUrls: Readonly<Record<number, string>>;
     /** The least tip that we offer, in base units per gas. */
     leastTip: string;
-    gas: GasFigures;
-    /** Absent: the gas is all that a transaction pays for. */
-    dataFee?: DataFee;
+    batch: BatchFigures;
   }>;
 /** A network that also charges for a transaction's data on another chain, and tells by a contract how much. */
 export type DataFee = Readonly<{
@@ -133,8 +140,10 @@ export type DataFee = Readonly<{
   bytes: number;
   gas: bigint;
 }>;
-export type GasFigures = Readonly<{
-  /** What one transfer of the native coin to an account without code takes, and about what one of a token does: what
+/** The work of transfers, in the unit that the network prices: gas on EVM chains, the transaction itself on the XRP
+ *  Ledger, energy on TRON. Work times the price of its unit is what a transfer burns. */
+export type WorkFigures = Readonly<{
+  /** What one transfer of the native coin to an account like others takes, and about what one of a token does: what
    *  plans and quotes count with. What is signed has the estimate of the node. */
   native: bigint;
   token: bigint;
@@ -142,13 +151,40 @@ export type GasFigures = Readonly<{
   ceiling: Readonly<{ native: bigint; token: bigint }>;
   /** What a quote counts for settling a deposit of a token, its top-up included. */
   tokenSettlement: bigint;
-  /** Of one transaction that moves the tokens of many addresses: what it may take, and about what it does. */
-  batchLimit: Readonly<{ base: bigint; each: bigint }>;
-  batchEstimate: Readonly<{ base: bigint; each: bigint; rest: bigint }>;
-  /** What an account's delegation (EIP-7702) and the call of it take in such a transaction. */
+  /** What is signed above a node's estimate, in per cent of it: the chain may stand otherwise when a block takes it. */
+  marginPercent: bigint;
+  /** How many times today's price a token's top-up pays for. Decimal string. */
+  topUpReserve: string;
+}>;
+/** Of one transaction that moves the tokens of many addresses, in gas. */
+export type BatchFigures = Readonly<{
+  /** What it may take, and about what it does. */
+  limit: Readonly<{ base: bigint; each: bigint }>;
+  estimate: Readonly<{ base: bigint; each: bigint; rest: bigint }>;
+  /** What an account's delegation (EIP-7702) and the call of it take in it. */
   delegation: bigint;
 }>;
-export type Network = UtxoNetwork | EvmNetwork;
+/** With what the settings of a network whose transactions expire begin: `<prefix>_RPC_URL`, `_SECOND_RPC_URL`. */
+export type ExpiringPrefix = 'TRON' | 'XRPL';
+/** Its transactions end with a block or a moment, and the signer has a node of its own for it. */
+export type ExpiringNetwork = AnyAccountNetwork &
+  Readonly<{
+    settings: NodeSettings<ExpiringPrefix>;
+    expiring: ExpiringChain;
+    /** What an address looks like, after "one": for people who gave another. */
+    addressForm: string;
+    /** What an account must hold, and cannot spend, is read from its node (`ChainNode.reserve`). Absent: there is no
+     *  such thing. */
+    hasReserve?: true;
+    /** Of a public test chain: where its coins are given away. */
+    faucet?: string;
+    /** A public page of a transaction, with `{txId}` in it. */
+    explorerTxUrl?: string;
+    /** A chain of one machine. */
+    isLocal?: true;
+  }>;
+export type AccountNetwork = EvmNetwork | ExpiringNetwork;
+export type Network = UtxoNetwork | AccountNetwork;
 
 export type Asset = Readonly<{
   currency: Currency;

@@ -1,6 +1,6 @@
 /** The one registry of networks, with the parameters of each. What a new one takes: docs/adding-a-network.md. */
 
-import type { GasFigures, Network, NetworkId } from './network';
+import type { BatchFigures, Network, NetworkId, WorkFigures } from './network';
 
 const bitcoinTest = { coinType: 1, bech32: 'tb', pubKeyHash: 0x6f, scriptHash: 0xc4, wif: 0xef } as const;
 const litecoinTest = { coinType: 1, pubKeyHash: 0x6f, scriptHash: 0x3a, otherScriptHashes: [0xc4], wif: 0xef } as const;
@@ -8,13 +8,17 @@ const litecoinTest = { coinType: 1, pubKeyHash: 0x6f, scriptHash: 0x3a, otherScr
 const mweb = 'MWEB addresses cannot be paid: give a usual Litecoin address, which begins with ltc1, L or M';
 
 /** What transfers take where gas is counted as Ethereum counts it. */
-const evmGas: GasFigures = {
+const evmWork: WorkFigures = {
   native: 21_000n,
   token: 65_000n,
   ceiling: { native: 80_000n, token: 200_000n },
   tokenSettlement: 101_000n,
-  batchLimit: { base: 250_000n, each: 90_000n },
-  batchEstimate: { base: 60_000n, each: 35_000n, rest: 10_000n },
+  marginPercent: 25n,
+  topUpReserve: '2',
+};
+const evmBatch: BatchFigures = {
+  limit: { base: 250_000n, each: 90_000n },
+  estimate: { base: 60_000n, each: 35_000n, rest: 10_000n },
   delegation: 40_000n,
 };
 
@@ -28,7 +32,8 @@ const evmSibling = {
   hasMempool: false,
   uriScheme: 'ethereum',
   coinType: 60,
-  gas: evmGas,
+  work: evmWork,
+  batch: evmBatch,
 } as const;
 
 export const networks: Readonly<Record<NetworkId, Network>> = {
@@ -105,7 +110,8 @@ export const networks: Readonly<Record<NetworkId, Network>> = {
     },
     balanceEveryBlocks: 5,
     leastTip: '1000000',
-    gas: evmGas,
+    work: evmWork,
+    batch: evmBatch,
   },
   // Chains: https://github.com/litecoin-project/litecoin, src/chainparams.cpp; coin type: SLIP-44.
   litecoin: {
@@ -238,13 +244,16 @@ export const networks: Readonly<Record<NetworkId, Network>> = {
     explorerTxUrls: { 42161: 'https://arbiscan.io/tx/{txId}', 421614: 'https://sepolia.arbiscan.io/tx/{txId}' },
     balanceEveryBlocks: 240,
     leastTip: '1',
-    gas: {
+    work: {
+      ...evmWork,
       native: 100_000n,
       token: 200_000n,
       ceiling: { native: 1_000_000n, token: 1_500_000n },
       tokenSettlement: 350_000n,
-      batchLimit: { base: 1_500_000n, each: 300_000n },
-      batchEstimate: { base: 200_000n, each: 100_000n, rest: 30_000n },
+    },
+    batch: {
+      limit: { base: 1_500_000n, each: 300_000n },
+      estimate: { base: 200_000n, each: 100_000n, rest: 30_000n },
       delegation: 80_000n,
     },
   },

@@ -1,5 +1,5 @@
-import { assetOf, baseUnits, networkOf, type EvmNetwork } from '../chains/assets';
-import { batchWork, costUnits, gasFor, gasOfTransfer, nativeCost, sweepWork, workOf } from '../chains/costs';
+import { assetOf, baseUnits, networkOf, type AccountNetwork } from '../chains/assets';
+import { batchWork, costUnits, gasFor, workOfTransfer, nativeCost, sweepWork, workOf } from '../chains/costs';
 import { feeLimits, limitsFor } from '../txmanager/fee-limits';
 import { add, compare, fit, fromUnits, isPositive, subtract, times, toUnits } from '../money';
 import { splitPaid } from '../pricing/quote';
@@ -91,7 +91,7 @@ function planCoins(input: SweepInput, total: string, external: External): Planne
 }
 
 /** Transactions from each address, those of tokens after the gas for them. */
-function planAccounts(input: SweepInput, network: EvmNetwork, external: External): PlannedIntent[] | null {
+function planAccounts(input: SweepInput, network: AccountNetwork, external: External): PlannedIntent[] | null {
   const { currency } = input;
   const { contract, decimals } = assetOf(currency);
   const isNative = contract === null;
@@ -122,11 +122,11 @@ function planAccounts(input: SweepInput, network: EvmNetwork, external: External
         from: input.gasAddress!,
         outputs: [{ address: source.address, units: gas.units }],
         depositIds: source.depositIds,
-        ...feeLimits(network.id, price, network.gas.native),
+        ...feeLimits(network.id, price, network.work.native),
       });
     const limits = gas
-      ? limitsFor(gas.maxUnitPrice, gasOfTransfer(currency))
-      : feeLimits(network.id, price, gasOfTransfer(currency));
+      ? limitsFor(gas.maxUnitPrice, workOfTransfer(currency))
+      : feeLimits(network.id, price, workOfTransfer(currency));
     for (const output of outputs)
       intents.push({
         kind: 'sweep',

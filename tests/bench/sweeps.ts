@@ -13,7 +13,7 @@ import { call } from '../../sandbox/parts/json-rpc';
 import { freePort } from '../../sandbox/ports';
 import { deploySweeper, deployTokens } from '../../sandbox/tokens';
 
-const { gas } = networks.ethereum as EvmNetwork;
+const { batch: figures, work } = networks.ethereum as EvmNetwork;
 const gwei = 10n ** 9n;
 const units = 25_130_000n;
 type Receipt = { status: string; gasUsed: string };
@@ -91,7 +91,7 @@ export async function gasPerDeposit(deposits: number): Promise<{ batched: number
           units,
           restUnits: to.restTo ? units / 100n : 0n,
         }));
-        const gasLimit = gas.batchLimit.base + 2n * gas.batchLimit.each * BigInt(accounts.length);
+        const gasLimit = figures.limit.base + 2n * figures.limit.each * BigInt(accounts.length);
         const batch = { currency: 'USDT_ERC20', ...to, accounts };
         await send({ ...wallet, nonce: nonce++, to: treasury, value: 0n, gasLimit, batch });
         used += await mined();
@@ -105,9 +105,9 @@ export async function gasPerDeposit(deposits: number): Promise<{ batched: number
     let alone = 0n;
     for (let first = 2 * deposits; first < 3 * deposits; first += 50) {
       const indexes = Array.from({ length: Math.min(50, 3 * deposits - first) }, (_, n) => first + n);
-      const value = 40n * gwei * gas.token;
+      const value = 40n * gwei * work.token;
       for (const index of indexes)
-        await send({ ...wallet, nonce: nonce++, to: at('deposit', index), value, gasLimit: gas.native });
+        await send({ ...wallet, nonce: nonce++, to: at('deposit', index), value, gasLimit: work.native });
       alone += await mined();
       for (const index of indexes)
         await send({
@@ -116,7 +116,7 @@ export async function gasPerDeposit(deposits: number): Promise<{ batched: number
           nonce: 0,
           to: treasury,
           value: 0n,
-          gasLimit: gas.token,
+          gasLimit: work.token,
           token: { currency: 'USDT_ERC20', to: treasury, units },
         });
       alone += await mined();

@@ -74,7 +74,7 @@ export async function evmFixture(
 /** An EVM network of the registry. */
 export function evmNetwork(id: NetworkId): EvmNetwork {
   const network = networks[id];
-  if (network.kind !== 'account') throw new Error(`${id} is no EVM network`);
+  if (network.kind !== 'account' || network.expiring) throw new Error(`${id} is no EVM network`);
   return network;
 }
 

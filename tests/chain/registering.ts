@@ -1,4 +1,11 @@
-import { assets, networks, type Asset, type Network, type NetworkId } from '../../domain/chains/assets';
+import {
+  assets,
+  networks,
+  type Asset,
+  type EvmNetwork,
+  type Network,
+  type NetworkId,
+} from '../../domain/chains/assets';
 import type { ChainCodec } from '../../domain/chains/chain';
 import { needsOwnModules } from '../own-modules';
 
@@ -16,7 +23,7 @@ export function register(own: readonly Asset[], network?: Network): () => void {
 }
 
 const utxo = networks.bitcoin as Extract<Network, { kind: 'utxo' }>;
-const evm = networks.ethereum as Extract<Network, { kind: 'account' }>;
+const evm = networks.ethereum as EvmNetwork;
 const find = (currency: string): Asset => assets.find((asset) => asset.currency === currency)!;
 
 /** A coin that nobody has, with figures of its own. Its node would be set by the variables of Bitcoin's: those of a
@@ -54,13 +61,16 @@ export const evmChain = {
     confirmations: 20,
     blockSeconds: 2,
     leastTip: '30000000000',
-    gas: {
+    work: {
+      ...evm.work,
       native: 23_000n,
       token: 120_000n,
       ceiling: { native: 90_000n, token: 300_000n },
       tokenSettlement: 150_000n,
-      batchLimit: { base: 300_000n, each: 110_000n },
-      batchEstimate: { base: 80_000n, each: 50_000n, rest: 20_000n },
+    },
+    batch: {
+      limit: { base: 300_000n, each: 110_000n },
+      estimate: { base: 80_000n, each: 50_000n, rest: 20_000n },
       delegation: 45_000n,
     },
   } satisfies Network,

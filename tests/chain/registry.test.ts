@@ -176,9 +176,11 @@ it('has parameters that a network can have', () => {
         expect(Object.keys(more.unpayable ?? {})).not.toContain(bech32);
       }
     } else {
-      const { native, token, tokenSettlement, batchLimit, batchEstimate } = network.gas;
+      const { native, token, tokenSettlement } = network.work;
       expect([native < token, token < tokenSettlement]).toEqual([true, true]);
-      expect([batchEstimate.base < batchLimit.base, batchEstimate.each < batchLimit.each]).toEqual([true, true]);
+      if (network.expiring) continue;
+      const { limit, estimate } = network.batch;
+      expect([estimate.base < limit.base, estimate.each < limit.each]).toEqual([true, true]);
     }
   }
   expect(assets.filter((asset) => !isCarried(asset))).toEqual([]);
@@ -197,10 +199,14 @@ it('leads to an explorer of the very chain, and to none where nobody else sees t
   const chainsOf = (network: Network): Array<Pick<ChainSettings, 'chainNames' | 'chainIds'>> =>
     network.kind === 'utxo'
       ? Object.keys(network.chains).map((name) => ({ chainNames: { [network.id]: name }, chainIds: {} }))
-      : [network.chainId, ...network.localChainIds, ...Object.keys(network.testChains ?? {}).map(Number)].map((id) => ({
-          chainNames: {},
-          chainIds: { [network.id]: id },
-        }));
+      : network.expiring
+        ? [{ chainNames: {}, chainIds: {} }]
+        : [network.chainId, ...network.localChainIds, ...Object.keys(network.testChains ?? {}).map(Number)].map(
+            (id) => ({
+              chainNames: {},
+              chainIds: { [network.id]: id },
+            }),
+          );
   for (const network of Object.values(networks)) {
     const urls = chainsOf(network).flatMap((chain) => {
       const url = explorersOf([network.id], chain)[network.id];
@@ -218,7 +224,7 @@ it('draws the addresses that several networks share from one sequence', () => {
     const chains: ChainSettings[] =
       network.kind === 'utxo'
         ? Object.keys(network.chains).map((name) => ({ ...nowhere, chainNames: { [network.id]: name } }))
-        : [{ ...nowhere, chainIds: { [network.id]: network.chainId } }];
+        : [network.expiring ? nowhere : { ...nowhere, chainIds: { [network.id]: network.chainId } }];
     return chains.map((chain) => {
       const codec = createCodec(network.id, chain);
       return [codec.derive(codec.extendedKey(seed, 'deposit'), 3), sequenceOf(network)] as const;

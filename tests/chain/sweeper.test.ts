@@ -21,7 +21,7 @@ import { mnemonicToSeedSync } from '@scure/bip39';
 
 const mnemonic = `${'abandon '.repeat(11)}about`;
 const seed = mnemonicToSeedSync(mnemonic);
-const { gas } = networks.ethereum as EvmNetwork;
+const { batch: figures } = networks.ethereum as EvmNetwork;
 const gwei = 10n ** 9n;
 let dataDir: string;
 let anvil: Part;
@@ -95,7 +95,7 @@ const sign = (items: readonly Item[], currency = 'USDT_ERC20', to = treasury(), 
         ...(item.restUnits === undefined ? {} : { restUnits: item.restUnits }),
       })),
     },
-    gasLimit: gas.batchLimit.base + gas.batchLimit.each * BigInt(items.length),
+    gasLimit: figures.limit.base + figures.limit.each * BigInt(items.length),
     maxFeePerGas: 10n * gwei,
     maxPriorityFeePerGas: gwei,
   });

@@ -1,7 +1,7 @@
 /** @jest-environment node */
 import {
   gasFor,
-  gasOfTransfer,
+  workOfTransfer,
   evmOf,
   nativeCost,
   outgoingWork,
@@ -71,8 +71,8 @@ describe('the work of planned transfers', () => {
   it('is asked of the right family', () => {
     expect(() => evmOf('BTC')).toThrow('no EVM network');
     expect(() => utxoOf('ETH')).toThrow('no UTXO network');
-    expect(gasOfTransfer('OTH')).toBe(23_000n);
-    expect(gasOfTransfer('USDT_OTHER')).toBe(120_000n);
+    expect(workOfTransfer('OTH')).toBe(23_000n);
+    expect(workOfTransfer('USDT_OTHER')).toBe(120_000n);
     expect(nativeCost('BTC', '1.5', 141n)).toBe('0.00000212');
   });
 });

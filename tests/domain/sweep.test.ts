@@ -59,7 +59,7 @@ describe('planning a sweep', () => {
       ['sweep', 'USDT_ERC20', 'd'],
     ]);
     expect(plan?.[0]?.outputs).toEqual([
-      { address: 'd', units: (evmOf('ETH').gas.token * 40_000_000_000n).toString() },
+      { address: 'd', units: (evmOf('ETH').work.token * 40_000_000_000n).toString() },
     ]);
     expect(plan?.[1]?.outputs).toEqual([{ address: 'settlement', units: '25130000' }]);
     expect(plan?.[1]?.maxUnitPrice).toBe('40000000000');

@@ -12,7 +12,7 @@ import { post } from '../../db/ledger/ledger';
 import { expiringOf } from '../../db/txmanager/expiry';
 import { attemptsOf, type AttemptRow } from '../../db/txmanager/intents';
 import { addToWhitelist } from '../../db/wallets/whitelist';
-import { assets, networks, type Asset, type Network, type NetworkId } from '../../domain/chains/assets';
+import { assets, networks, type Asset, type EvmNetwork, type NetworkId } from '../../domain/chains/assets';
 import type { ChainAdapter, ChainCodec, ExpiringFamily, ExpiringNode } from '../../domain/chains/chain';
 import { newId, newSlug } from '../../domain/ids';
 import { adjustment } from '../../domain/ledger/entry';
@@ -29,14 +29,14 @@ import { connectionsTo, freshDatabase } from '../setup/postgres';
 /** A shop whose withdrawals go out on a network that the registry does not have: their transactions expire. What plans
  *  them takes it for an EVM chain whose transfers take ten gas at a price of one. */
 
-const evm = networks.ethereum as Extract<Network, { kind: 'account' }>;
+const evm = networks.ethereum as EvmNetwork;
 const ether = assets.find(({ currency }) => currency === 'ETH')!;
 
 /** A made-up network of the registry, with its coin of six decimals. */
 export function expiringNetwork(id: string, native: string, hasTags: boolean): Readonly<{ unregister: () => void }> {
-  const gas = { ...evm.gas, native: 10n, ceiling: { native: 100n, token: 100n } };
+  const work = { ...evm.work, native: 10n, ceiling: { native: 100n, token: 100n } };
   const tags = hasTags ? { destinationTags: { largest: '4294967295' } } : {};
-  const base = { id: id as NetworkId, name: id, native, leastPriceCap: '2000000', leastTip: '1', gas, ...tags };
+  const base = { id: id as NetworkId, name: id, native, leastPriceCap: '2000000', leastTip: '1', work, ...tags };
   const coin: Asset = {
     ...ether,
     ...{ currency: native, asset: native, network: id as NetworkId, name: native, decimals: 6, payDecimals: 6 },

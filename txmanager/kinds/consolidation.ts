@@ -3,7 +3,7 @@ import { minedOf, ensureMined, reverse } from '../../db/ledger/ledger';
 import { requestSignal } from '../../db/temporal/temporal-requests';
 import { ownedBy, planIntent, type IntentRow } from '../../db/txmanager/intents';
 import { networkOf, assetOf } from '../../domain/chains/assets';
-import { evmOf, gasFor, gasOfTransfer } from '../../domain/chains/costs';
+import { accountOf, gasFor, workOfTransfer } from '../../domain/chains/costs';
 import { newId } from '../../domain/ids';
 import { feeJournal } from '../../domain/ledger/ledger';
 import type { Source } from '../../domain/treasury/treasury';
@@ -40,11 +40,11 @@ export async function planConsolidation(
   source: Source,
   price: string,
 ): Promise<string> {
-  const evm = evmOf(currency);
-  const { id: network, native } = evm;
+  const chain = accountOf(currency);
+  const { id: network, native } = chain;
   const ref = newId();
   const isToken = assetOf(currency).contract !== null;
-  const gas = gasFor(evm, price, 1);
+  const gas = gasFor(chain, price, 1);
   const common = {
     ref,
     network,
@@ -53,8 +53,8 @@ export async function planConsolidation(
     merchant_id: null,
     ...ownedBy({ kind: 'consolidate', id: ref }),
   };
-  const limits = limitsFor(gas.maxUnitPrice, gasOfTransfer(currency));
-  const topUp = feeLimits(network, price, evm.gas.native);
+  const limits = limitsFor(gas.maxUnitPrice, workOfTransfer(currency));
+  const topUp = feeLimits(network, price, chain.work.native);
   if (isToken)
     await planIntent(tx, {
       ...common,
@@ -66,7 +66,7 @@ export async function planConsolidation(
       max_unit_price: topUp.maxUnitPrice,
       fee_budget: topUp.feeBudget,
     });
-  const keep = isToken ? 0n : BigInt(gas.maxUnitPrice) * evm.gas.native;
+  const keep = isToken ? 0n : BigInt(gas.maxUnitPrice) * chain.work.native;
   await planIntent(tx, {
     ...common,
     kind: 'consolidate',

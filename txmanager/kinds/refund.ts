@@ -188,7 +188,7 @@ export async function planFromDeposits(tx: EntityManager, refund: RefundRow): Pr
   const limits = feeLimits(
     network.id,
     price,
-    isCoins ? sweepWork(network.native, refund.deposit_ids.length) : network.gas.native,
+    isCoins ? sweepWork(network.native, refund.deposit_ids.length) : network.work.native,
   );
   const intent: NewIntent = {
     kind: 'refund',
@@ -225,7 +225,7 @@ export async function planFromDeposits(tx: EntityManager, refund: RefundRow): Pr
   if (compare(held, fromUnits(units + maxFee, asset.decimals)) < 0)
     return `its address does not hold ${refund.net_amount} ${refund.currency} now`;
   if (!isToken) {
-    const own = limitsFor((maxFee / network.gas.native).toString(), network.gas.native);
+    const own = limitsFor((maxFee / network.work.native).toString(), network.work.native);
     await planIntent(tx, { ...intent, max_unit_price: own.maxUnitPrice, fee_budget: own.feeBudget });
     return null;
   }
@@ -239,7 +239,7 @@ export async function planFromDeposits(tx: EntityManager, refund: RefundRow): Pr
     outputs: [{ address: from!, units: gas.units }],
     deposit_ids: [],
   });
-  const own = limitsFor(gas.maxUnitPrice, network.gas.token);
+  const own = limitsFor(gas.maxUnitPrice, network.work.token);
   await planIntent(tx, { ...intent, max_unit_price: own.maxUnitPrice, fee_budget: own.feeBudget });
   return null;
 }

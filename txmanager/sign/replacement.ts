@@ -21,7 +21,7 @@ export async function signReplacement(
 ): Promise<Signed> {
   const { native } = networkOf(intent.currency);
   const from = intent.from_address;
-  const gasLimit = evmOf(native).gas.native;
+  const gasLimit = evmOf(native).work.native;
   const feeUnits = mostFee(gasLimit, price);
   const cost = mayCost({
     limits: limitsOf(intent),
