@@ -7,6 +7,7 @@ import { intentsOwnedBy, type IntentRow } from '../db/txmanager/intents';
 import { baseUnits, isToken, networks, type NetworkId } from '../domain/chains/assets';
 import type { GasAnswer } from '../domain/chains/chain';
 import { batchGasLimit, costUnits, gasCeiling, gasLimitOf, workOfTransfer } from '../domain/chains/costs';
+import { tagIn, type Destination } from '../domain/chains/tags';
 import { limitsWith } from '../domain/txmanager/fee-limits';
 import { kinds } from '../domain/txmanager/kinds';
 import type { IntentOwner } from '../domain/workflow-ids';
@@ -92,19 +93,20 @@ async function ask(deps: GasDeps, intent: IntentRow): Promise<GasAnswer> {
   const node = nodeOf(deps, intent);
   const { currency } = intent;
   const ceiling = gasCeiling(currency);
-  const one = async (from: string, to: string, units: bigint): Promise<GasAnswer> =>
-    (await node.estimateGas({ from, to, currency, units, ceiling }))!;
+  const one = async (from: string, to: Destination, units: bigint): Promise<GasAnswer> =>
+    (await node.estimateGas({ from, to: to.address, ...tagIn(to), currency, units, ceiling }))!;
   if (!isBatch(intent)) {
     // What empties an address moves what is left after its fee: the amount changes nothing of the gas.
-    const { address, units } = intent.outputs[0]!;
-    const answer = await one(intent.from_address, address, units === null ? 1n : BigInt(units));
+    const [output] = intent.outputs;
+    const units = output!.units === null ? 1n : BigInt(output!.units);
+    const answer = await one(intent.from_address, output!, units);
     return answer.state === 'done' ? { ...answer, gas: gasLimitOf(currency, answer.gas) } : answer;
   }
   const deposits = await depositsById(deps.db.manager, intent.deposit_ids);
   const addresses = [...new Set(deposits.map(({ address }) => address))];
   const unitsAt = (address: string): bigint =>
     deposits.reduce((sum, one) => sum + (one.address === address ? baseUnits(currency, one.amount) : 0n), 0n);
-  const answersTo = ({ address: to }: { address: string }): Promise<GasAnswer[]> =>
+  const answersTo = (to: Destination): Promise<GasAnswer[]> =>
     inParallel(addresses, atOnce, (from) => one(from, to, unitsAt(from)));
   const answers: GasAnswer[][] = [];
   for (const output of intent.outputs) answers.push(await answersTo(output));

@@ -55,20 +55,19 @@ function bandwidthFeeOf(points: bigint, makesAccount: boolean, own: Resources, p
   return own.freeBandwidth >= points ? 0n : points * prices.byte;
 }
 
-/** What a transfer would take now. */
-export async function costOf(
-  ask: Ask,
-  codec: Pick<TronCodec, 'sizeOf'>,
-  chain: TronChain,
-  asked: AskedTronTransfer,
-): Promise<CostAnswer> {
+/** What costs are counted from. */
+type Known = Readonly<{
+  ask: Ask;
+  codec: Pick<TronCodec, 'sizeOf'>;
+  chain: TronChain;
+  prices: Prices;
+  /** What its sender need not burn. */
+  own: Resources;
+}>;
+
+/** What a transfer burns, whatever TRX its sender holds. */
+async function burnOf({ ask, codec, chain, prices, own }: Known, asked: AskedTronTransfer): Promise<CostAnswer> {
   const { contract } = assetIn(chain, asked.currency);
-  const [sender, own, prices] = await Promise.all([
-    readAccount(ask, asked.from),
-    readResources(ask, asked.from),
-    readPrices(ask),
-  ]);
-  const balance = sender?.balance ?? 0n;
   const base = { ...asked, key: { role: 'deposit', index: 0 } as const, ...likely };
   if (contract === null) {
     const bandwidth = codec.sizeOf({ ...base, feeLimit: 0n });
@@ -76,8 +75,10 @@ export async function costOf(
     const bandwidthFee = bandwidthFeeOf(bandwidth, makesAccount, own, prices);
     const activationFee = makesAccount ? prices.newAccount : 0n;
     const most = bandwidthFee + activationFee;
-    const cost = { bandwidth, bandwidthFee, energy: 0n, energyFee: 0n, activationFee, feeLimit: 0n, most };
-    return balance < asked.units + most ? short(asked, balance, most) : { state: 'done', cost };
+    return {
+      state: 'done',
+      cost: { bandwidth, bandwidthFee, energy: 0n, energyFee: 0n, activationFee, feeLimit: 0n, most },
+    };
   }
   const held = await tokenBalance(ask, contract, asked.from);
   if (held < asked.units)
@@ -94,7 +95,44 @@ export async function costOf(
   const staked = smaller(own.energy * prices.energy, feeLimit);
   const most = bandwidthFee + feeLimit - staked;
   const cost = { bandwidth, bandwidthFee, energy: tried.energy, energyFee, activationFee: 0n, feeLimit, most };
-  return balance < most ? short(asked, balance, most) : { state: 'done', cost };
+  return { state: 'done', cost };
+}
+
+/** What a transfer would take now. */
+export async function costOf(
+  ask: Ask,
+  codec: Pick<TronCodec, 'sizeOf'>,
+  chain: TronChain,
+  asked: AskedTronTransfer,
+): Promise<CostAnswer> {
+  const [sender, own, prices] = await Promise.all([
+    readAccount(ask, asked.from),
+    readResources(ask, asked.from),
+    readPrices(ask),
+  ]);
+  const answer = await burnOf({ ask, codec, chain, prices, own }, asked);
+  if (answer.state !== 'done') return answer;
+  const { most } = answer.cost;
+  const balance = sender?.balance ?? 0n;
+  const moved = assetIn(chain, asked.currency).contract === null ? asked.units : 0n;
+  return balance < moved + most ? short(asked, balance, most) : answer;
+}
+
+/** The longest amount of TRX: a plan may not know yet how much is left. */
+const longest = (1n << 63n) - 1n;
+const nothing: Resources = { freeBandwidth: 0n, bandwidth: 0n, energy: 0n };
+
+/** What a transfer burns where nothing is free or staked any more when it is signed, and what its node's prices are. */
+export async function costAtMost(
+  ask: Ask,
+  codec: Pick<TronCodec, 'sizeOf'>,
+  chain: TronChain,
+  asked: AskedTronTransfer,
+): Promise<Readonly<{ prices: Prices; answer: CostAnswer }>> {
+  const prices = await readPrices(ask);
+  const isNative = assetIn(chain, asked.currency).contract === null;
+  const known = { ask, codec, chain, prices, own: nothing };
+  return { prices, answer: await burnOf(known, isNative ? { ...asked, units: longest } : asked) };
 }
 
 /** The fee limit for so much energy, with the margin as far as the ceiling leaves one; null: the ceiling is below the

@@ -1,10 +1,10 @@
 import type { Currency } from '../../domain/chains/assets';
 import type { ChainNode, ExpiringNode } from '../../domain/chains/chain';
 import type { NodeLogin } from '../node-http';
-import { readAccount, tokenBalance } from './accounts';
+import { readAccount, readPrices, tokenBalance, type Prices } from './accounts';
 import { chainCheck, readAt, readBlock, readNewest, seconds } from './blocks';
 import { tronCodec, type TronCodec } from './codec';
-import { costOf, type AskedTronTransfer, type CostAnswer } from './costs';
+import { costAtMost, costOf, type AskedTronTransfer, type CostAnswer } from './costs';
 import { expiringNode } from './expiring';
 import { fateOf, type Fate } from './fate';
 import { tronHttp, type Ask } from './http';
@@ -24,6 +24,9 @@ export type TronNode = Pick<
     /** What an address holds now, in final blocks or in all. Nodes do not know it as of a past block. */
     holding(address: string, currency: Currency, view: 'newest' | 'final'): Promise<bigint>;
     costOf(transfer: AskedTronTransfer): Promise<CostAnswer>;
+    /** What it burns where nothing is free or staked, and by which prices. */
+    costAtMost(transfer: AskedTronTransfer): Promise<Readonly<{ prices: Prices; answer: CostAnswer }>>;
+    prices(): Promise<Prices>;
     expiring: ExpiringNode;
     fateOf(signed: Readonly<{ txId: string }> & Pick<TronPlan, 'reference' | 'expiresAt'>): Promise<Fate>;
   }>;
@@ -69,6 +72,8 @@ export function tronAdapter(
       return (await readAccount(ask, address, view))?.balance ?? 0n;
     },
     costOf: (transfer) => costOf(ask, codec, chain, transfer),
+    costAtMost: (transfer) => costAtMost(ask, codec, chain, transfer),
+    prices: () => readPrices(ask),
     broadcast: (raw) => broadcast(ask, raw),
     fateOf: (signed) => fateOf(ask, signed),
     expiring: expiringNode(ask, checkChain),

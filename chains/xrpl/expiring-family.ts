@@ -5,6 +5,7 @@ import { dropsOf, type XrplChain } from './chain';
 import { xrplCodec } from './codec';
 import type { XrplNode } from './node';
 import type { PaymentPlan } from './payment';
+import { feeNow, refusalAt } from './planning';
 import { readSigned, txIdOf } from './signing';
 
 /** What the XRP Ledger brings to the signer. docs/decisions/0060-signing-what-expires.md */
@@ -27,7 +28,8 @@ function paymentOf({ currency, last, sequence, on, units, feeLimit, ...plan }: E
 
 /** What a payment is signed on now. Who would get nothing is found before it costs a fee: accounts that ask for a tag,
  *  and new ones that would get less than the reserve. */
-async function termsOf(node: Terms, { from, to, tag, units, isAll }: ExpiringTransfer): Promise<TermsAnswer> {
+async function termsOf(node: Terms, asked: ExpiringTransfer): Promise<TermsAnswer> {
+  const { from, to, units, isAll } = asked;
   // Deposits arrive in the treasury, and its reserve stays.
   if (isAll) return { state: 'unclear', reason: 'an account of the XRP Ledger is never emptied' };
   const { height, hash, time } = await node.head();
@@ -38,10 +40,9 @@ async function termsOf(node: Terms, { from, to, tag, units, isAll }: ExpiringTra
     node.fees(),
   ]);
   if (!sender) return { state: 'short', reason: `${from} is no account of ledger ${height}` };
-  if (receiver?.needsTag && tag === undefined) return { state: 'fails', reason: `${to} takes nothing without a tag` };
-  if (!receiver && units < reserves.base)
-    return { state: 'fails', reason: `${to} is no account, and ${units} drops make none` };
-  const feeDrops = fees.open > fees.least ? fees.open : fees.least;
+  const refusal = refusalAt(receiver, asked, reserves);
+  if (refusal !== null) return { state: 'fails', reason: refusal };
+  const feeDrops = feeNow(fees);
   const free = spendable(sender, reserves);
   if (free < units || sender.drops < units + feeDrops)
     return { state: 'short', reason: `${from} can spend ${free} of the ${units} drops, and a fee of ${feeDrops}` };

@@ -89,7 +89,8 @@ export type BroadcastAnswer =
   | { outcome: 'conflict' | 'expired'; reason: string }
   | { outcome: 'refused'; why: 'fee' | 'funds' | 'other'; reason: string };
 
-/** Native cost of a unit of space or work: satoshi per vbyte (may have decimals) or wei per gas, as decimal strings. */
+/** Native cost of a unit of space or work: satoshi per vbyte (may have decimals), wei per gas, drops per payment, sun
+ *  per energy, as decimal strings. */
 export type FeeEstimate = Readonly<{
   unitPrice: string;
   tipPrice: string;
@@ -166,13 +167,21 @@ type ExpiringBytes = Readonly<
   }
 >;
 
-/** What a node says of a transfer before it is signed. `reverts`: it cannot succeed now, or takes more gas than asked
- *  about; `short`: its sender does not hold it; `unclear`: the node could not say. */
+/** What a node says of a transfer before it is signed. `gas`: its work, in the unit that the network prices. `reverts`:
+ *  it cannot succeed now, or takes more than asked about; `short`: its sender does not hold it; `unclear`: the node
+ *  could not say. */
 export type GasAnswer =
   Readonly<{ state: 'done'; gas: bigint }> | Readonly<{ state: 'reverts' | 'short' | 'unclear'; reason: string }>;
 
-/** A transfer as a node is asked about it. `ceiling`: the most gas that it may take. */
-type AskedTransfer = Readonly<{ from: string; to: string; currency: Currency; units: bigint; ceiling: bigint }>;
+/** A transfer as a node is asked about it. `ceiling`: the most work that it may take. */
+export type AskedTransfer = Readonly<{
+  from: string;
+  to: string;
+  tag?: string;
+  currency: Currency;
+  units: bigint;
+  ceiling: bigint;
+}>;
 
 export type SignedTransaction = Readonly<{ txId: string; raw: string }>;
 
@@ -293,8 +302,10 @@ export interface ChainNode {
   nextNonce(address: string): Promise<number | null>;
   /** null: the node cannot say now. */
   estimateFee(): Promise<FeeEstimate | null>;
-  /** The gas that a transfer takes now, whatever it costs; UTXO networks answer null. */
+  /** The work that a transfer takes now, whatever it costs; UTXO networks answer null. */
   estimateGas(transfer: AskedTransfer): Promise<GasAnswer | null>;
+  /** What an address must hold and cannot send, in base units of the native coin; absent: there is no such thing. */
+  reserveOf?(address: string): Promise<bigint>;
   broadcast(raw: string): Promise<BroadcastAnswer>;
   /** Absent: what is signed for the chain never expires. */
   readonly expiring?: ExpiringNode;

@@ -13,9 +13,12 @@ const rise = '4';
 const budgetMargin = '1.25';
 
 /** The most that a transaction planned at `unitPrice` may pay per unit of work: four times that price, but at least the
- *  network's `leastPriceCap`. Whole base units. */
-export const priceCap = (network: NetworkId, unitPrice: string): string =>
-  larger(times(unitPrice, rise, 0, 'up'), networks[network].leastPriceCap);
+ *  network's `leastPriceCap`, and no more than its `mostPrice`. Whole base units. */
+export function priceCap(network: NetworkId, unitPrice: string): string {
+  const { leastPriceCap, mostPrice } = networks[network];
+  const cap = larger(times(unitPrice, rise, 0, 'up'), leastPriceCap);
+  return mostPrice === undefined ? cap : smaller(cap, mostPrice);
+}
 
 /** Limits around a cap that is given: where gas was bought, or a fee kept back, for that price. */
 export const limitsFor = (maxUnitPrice: string, work: bigint): FeeLimits => ({

@@ -1,6 +1,10 @@
 /** @jest-environment node */
 import {
+  accountOf,
+  feeAboveQuote,
+  gasCeiling,
   gasFor,
+  gasLimitOf,
   workOfTransfer,
   evmOf,
   nativeCost,
@@ -11,12 +15,15 @@ import {
   workOf,
 } from '../../domain/chains/costs';
 import type { Asset, Network, NetworkId } from '../../domain/chains/assets';
+import { payerFee } from '../../domain/chains/coins';
 import { payoutFee } from '../../domain/payouts/payout';
 import { settlementCost } from '../../domain/pricing/quote';
 import { feeOfCoins } from '../../domain/refunds/refund';
 import { sweepCost, tokenFee } from '../../domain/sweeps/sweep';
 import { coinFee } from '../../domain/sweeps/sweep-batch';
 import { chooseCoins, coinsToJoin } from '../../domain/treasury/treasury';
+import { feeLimits, priceCap } from '../../domain/txmanager/fee-limits';
+import { tronNetwork, trx, xrp, xrplNetwork } from '../chain/expiring-networks';
 import { evmChain, otherCoin, register } from '../chain/registering';
 
 /** What planned transfers cost, on the networks of the registry and on others with parameters of their own. */
@@ -31,10 +38,16 @@ const large = {
   assets: [{ ...otherCoin.assets[0]!, currency: 'LRG', network: 'large' as NetworkId }] as Asset[],
 };
 const token: Asset = { ...evmChain.assets[1], contract: '0x0000000000000000000000000000000000000001' };
+const tether: Asset = { ...trx, currency: 'USDT_TRC20', asset: 'USDT', contract: 'T1', name: 'Tether USD (TRC-20)' };
 let leave: Array<() => void> = [];
 
 beforeAll(() => {
-  leave = [register(large.assets, large.network), register([evmChain.assets[0], token], evmChain.network)];
+  leave = [
+    register(large.assets, large.network),
+    register([evmChain.assets[0], token], evmChain.network),
+    register([xrp], xrplNetwork),
+    register([trx, tether], tronNetwork),
+  ];
 });
 afterAll(() => leave.forEach((one) => one()));
 
@@ -48,6 +61,9 @@ describe('the work of planned transfers', () => {
     ['OTH', 1, 2, 46_000n],
     ['USDT_ERC20', 1, 2, 151_000n],
     ['USDT_OTHER', 1, 2, 263_000n],
+    ['XRP', 1, 2, 2n],
+    ['TRX', 1, 2, 7000n],
+    ['USDT_TRC20', 1, 2, 165_500n],
   ])('of %s from %i to %i is %s', (currency, inputs, outputs, work) => {
     expect(workOf({ currency, inputs, outputs })).toBe(work);
   });
@@ -70,6 +86,8 @@ describe('the work of planned transfers', () => {
 
   it('is asked of the right family', () => {
     expect(() => evmOf('BTC')).toThrow('no EVM network');
+    expect(() => evmOf('XRP')).toThrow('no EVM network');
+    expect(() => accountOf('BTC')).toThrow('no account chain');
     expect(() => utxoOf('ETH')).toThrow('no UTXO network');
     expect(workOfTransfer('OTH')).toBe(23_000n);
     expect(workOfTransfer('USDT_OTHER')).toBe(120_000n);
@@ -113,5 +131,31 @@ describe('what business code asks', () => {
     const one = { paymentId: 'p', inputs: 1, nativeRate: '2', broughtUnits: 1n, netUnits: null, isDue: false };
     // 80,000 / 2 + 50,000 gas.
     expect(tokenFee('USDT_OTHER', '1000000000')([one, one])(one)).toBe(180n);
+  });
+
+  it('follows the fee of a payment, where that is all there is', () => {
+    const drops = { unitPrice: '12', nativeRate: '1' };
+    expect(payoutFee('XRP', 5, drops)).toBe('0.000012');
+    expect(settlementCost('XRP', '12', 6, '1')).toBe('0.000012');
+    expect(payerFee('XRP', { unitPrice: '12', dataPart: '0' })).toBe('0.000012');
+    // The cap: four times the fee, 5,000 drops on a quiet day, and never more than the network's own bound.
+    expect(feeLimits(xrplNetwork.id, '12', 1n)).toEqual({ maxUnitPrice: '5000', feeBudget: '6250' });
+    expect(priceCap(xrplNetwork.id, '2000')).toBe('8000');
+    expect(priceCap(xrplNetwork.id, '50000')).toBe('100000');
+    expect(gasLimitOf('XRP', 1n)).toBe(1n);
+    expect(feeAboveQuote('XRP', '0.000012', 1n)).toBe('0');
+  });
+
+  it('follows energy, and what makes an account is charged above the quote', () => {
+    const sun = { unitPrice: '100', nativeRate: '0.25' };
+    expect(payoutFee('TRX', 1, sun)).toBe('0.35');
+    expect(payoutFee('USDT_TRC20', 1, sun)).toBe('2.1125');
+    expect(sweepCost('USDT_TRC20', 1, '100', '0.25')).toBe('2.1125');
+    // One top-up pays for what the transfer burns, and a tenth more.
+    expect(gasFor(accountOf('TRX'), '100', 1)).toEqual({ units: String(110 * 81_000), maxUnitPrice: '110' });
+    // 12,000 energy are what an account costs: its node's estimate is signed as it is.
+    expect(gasLimitOf('TRX', 12_000n)).toBe(12_000n);
+    expect(feeAboveQuote('TRX', '0.35', 12_000n)).toBe('0.85');
+    expect(gasLimitOf('USDT_TRC20', 300_001n)).toBe(gasCeiling('USDT_TRC20'));
   });
 });

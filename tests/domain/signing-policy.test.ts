@@ -291,7 +291,7 @@ describe('transactions that expire', () => {
     ...{ givesUp: row, attempts: [], signed: [], ageSeconds: 0, terms: done },
     wallet: { open: null, signedOn: null, sequence: null },
   };
-  const first: SignFacts = { ...payout, intent: { ...intent, gas_limit: null }, price: null, expiry };
+  const first: SignFacts = { ...payout, price: null, expiry };
   const again: SignFacts = {
     ...first,
     ...{ round: 'anew', isSigned: true, obligation: underWay, intent: { ...first.intent, status: 'sent' } },
@@ -306,7 +306,14 @@ describe('transactions that expire', () => {
   const given = { state: 'dropped', reason: expect.stringContaining('expired'), isGivenUp: true };
 
   it.each<Case>([
-    ['the first, without gas and an estimate of the fee', first, {}, sign],
+    ['the first, without an estimate of the fee', first, {}, sign],
+    [
+      'what its transfer takes is not known',
+      first,
+      { intent: { ...intent, gas_limit: null } },
+      { state: 'dropped', reason: 'its gas is not estimated yet' },
+    ],
+    ['it takes more than one may', first, { intent: { ...intent, gas_limit: '80001' } }, wrong('80001 gas is above')],
     ['another, where the first is void', again, {}, sign],
     ['not read', first, { expiry: 'unread' }, { state: 'ask', facts: 'wallet' }],
     ['open by its row', again, but({ attempts: [open] }), waits('t1 is open')],

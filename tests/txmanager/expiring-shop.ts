@@ -8,12 +8,20 @@ import { openRefund } from '../../commands/refunds/create';
 import { openWithdrawal } from '../../commands/withdrawals/create';
 import { createMerchant } from '../../db/access/merchants';
 import type * as Audits from '../../db/audit/audit';
+import { storeFee } from '../../db/chains/fees';
 import { post } from '../../db/ledger/ledger';
 import { expiringOf } from '../../db/txmanager/expiry';
 import { attemptsOf, type AttemptRow } from '../../db/txmanager/intents';
 import { addToWhitelist } from '../../db/wallets/whitelist';
-import { assets, networks, type Asset, type EvmNetwork, type NetworkId } from '../../domain/chains/assets';
-import type { ChainAdapter, ChainCodec, ExpiringFamily, ExpiringNode } from '../../domain/chains/chain';
+import type { NetworkId } from '../../domain/chains/assets';
+import type {
+  ChainAdapter,
+  ChainCodec,
+  ChainNode,
+  ExpiringFamily,
+  ExpiringNode,
+  FeeEstimate,
+} from '../../domain/chains/chain';
 import { newId, newSlug } from '../../domain/ids';
 import { adjustment } from '../../domain/ledger/entry';
 import type { GasNode } from '../../txmanager/gas-node';
@@ -22,28 +30,10 @@ import { sendPayouts } from '../../txmanager/send/payouts';
 import { sendIntent, type Sent } from '../../txmanager/send/send';
 import type { Signer } from '../../txmanager/sign/signer';
 import { anApprover } from '../approver';
-import { register } from '../chain/registering';
 import { unguarded } from '../unguarded';
 import { connectionsTo, freshDatabase } from '../setup/postgres';
 
-/** A shop whose withdrawals go out on a network that the registry does not have: their transactions expire. What plans
- *  them takes it for an EVM chain whose transfers take ten gas at a price of one. */
-
-const evm = networks.ethereum as EvmNetwork;
-const ether = assets.find(({ currency }) => currency === 'ETH')!;
-
-/** A made-up network of the registry, with its coin of six decimals. */
-export function expiringNetwork(id: string, native: string, hasTags: boolean): Readonly<{ unregister: () => void }> {
-  const work = { ...evm.work, native: 10n, ceiling: { native: 100n, token: 100n } };
-  const tags = hasTags ? { destinationTags: { largest: '4294967295' } } : {};
-  const base = { id: id as NetworkId, name: id, native, leastPriceCap: '2000000', leastTip: '1', work, ...tags };
-  const coin: Asset = {
-    ...ether,
-    ...{ currency: native, asset: native, network: id as NetworkId, name: native, decimals: 6, payDecimals: 6 },
-    ...{ dust: '0.00001', newDestinationCap: '1000000' },
-  };
-  return { unregister: register([coin], { ...evm, ...base }) };
-}
+/** A shop whose withdrawals go out on a network that the registry does not have: their transactions expire. */
 
 export type ExpiringShopParts = Readonly<{
   network: string;
@@ -51,6 +41,8 @@ export type ExpiringShopParts = Readonly<{
   seed: Uint8Array;
   codec: Pick<ChainCodec, 'derive' | 'normalise' | 'refusalOf' | 'extendedKey'>;
   family: ExpiringFamily;
+  /** What plans ask. */
+  planning: Pick<ChainNode, 'estimateFee' | 'estimateGas'>;
   /** The chain worker's node. */
   expiring: ExpiringNode;
   broadcast: ChainAdapter['broadcast'];
@@ -64,14 +56,15 @@ const ann = anApprover('ann@shop.example');
 
 /** A database with one merchant who has a thousand whole units, which the treasury holds. */
 export async function expiringShop(parts: ExpiringShopParts) {
-  const { network, native, seed, codec, expiring, broadcast } = parts;
+  const { network, native, seed, codec, planning, expiring, broadcast } = parts;
   // Its checks have the registry in them, as it is when they are loaded.
   const { audit } = jest.requireActual<typeof Audits>('../../db/audit/audit');
   const database = await freshDatabase();
   const db = connectionsTo(database.url);
   await db.initialize();
   const treasury = codec.derive(codec.extendedKey(seed, 'treasury'), 0);
-  const merchantId = await fill(db, { network, native, treasury });
+  const fee = (await planning.estimateFee())!;
+  const merchantId = await fill(db, { network, native, treasury, fee });
   const codecs = { [network]: codec } as never;
   const deps = { codecs, rateMaxAgeSeconds: 3600 };
   const signerOf = (over: Partial<Signer> = {}) =>
@@ -80,9 +73,7 @@ export async function expiringShop(parts: ExpiringShopParts) {
       ...(parts.record ? { record: parts.record } : {}),
       ...over,
     });
-  const nodes: readonly GasNode[] = [
-    { network: network as NetworkId, estimateGas: () => Promise.resolve({ state: 'done', gas: 10n }) },
-  ];
+  const nodes: readonly GasNode[] = [{ network: network as NetworkId, estimateGas: planning.estimateGas }];
   const activities = withdrawalActivities({ db, nodes });
   const adapter = { network, expiring, broadcast } as Partial<ChainAdapter> as ChainAdapter;
   const listed = new Set<string>();
@@ -95,15 +86,20 @@ export async function expiringShop(parts: ExpiringShopParts) {
     listed.add(address);
   };
 
-  /** Takes out, as the merchant. Answers the withdrawal and the intent that is planned for it. */
-  async function withdraw(to: string, amount: string, destinationTag: string | null) {
+  /** Takes out, as the merchant; nothing is planned yet. */
+  async function request(to: string, amount: string, destinationTag: string | null): Promise<string> {
     await list(to, destinationTag);
     const tag = destinationTag === null ? {} : { destinationTag };
     const ask = { currency: native, amount, feeMode: 'add' as const, address: to, ...tag };
     const { row } = await db.transaction((tx) => openWithdrawal(tx, deps, merchantId, ask, ann, newId()));
-    const next = await activities.nextWithdrawalIntent(row.id);
+    return row.id;
+  }
+  /** Answers the withdrawal and the intent that is planned for it. */
+  async function withdraw(to: string, amount: string, destinationTag: string | null) {
+    const id = await request(to, amount, destinationTag);
+    const next = await activities.nextWithdrawalIntent(id);
     if (!next || !('id' in next)) throw new Error(`Nothing planned: ${JSON.stringify(next)}`);
-    return { id: row.id, intentId: next.id };
+    return { id, intentId: next.id };
   }
   /** Gives a part of a settled payment back out of the balance, as `withdraw`. */
   async function refund(to: string, amount: string, destinationTag: string) {
@@ -161,6 +157,7 @@ export async function expiringShop(parts: ExpiringShopParts) {
       nodes,
       activities,
       rows,
+      request,
       withdraw,
       send,
       follow,
@@ -196,15 +193,13 @@ export async function expiringShop(parts: ExpiringShopParts) {
 
 async function fill(
   db: DataSource,
-  { network, native, treasury }: Readonly<{ network: string; native: string; treasury: string }>,
+  { network, native, treasury, fee }: Readonly<{ network: string; native: string; treasury: string; fee: FeeEstimate }>,
 ): Promise<string> {
   await db.query(`INSERT INTO address (network, address, role, key_index) VALUES ($1, $2, 'treasury', 0)`, [
     network,
     treasury,
   ]);
-  await db.query(`INSERT INTO network_fee (network, unit_price, tip_price, taken_at) VALUES ($1, 1, 1, now())`, [
-    network,
-  ]);
+  await storeFee(db.manager, network as NetworkId, fee);
   await db.query(
     `INSERT INTO chain_cursor (network, height, hash, head_height, scanned_through)
      VALUES ($1, 1, 'b1', 1, now() + interval '1 hour')`,

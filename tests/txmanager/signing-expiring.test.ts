@@ -1,4 +1,6 @@
 /** @jest-environment node */
+import { withdrawalActivities } from '../../activities/withdrawals/withdrawals';
+import { xrplNetwork } from '../chain/expiring-networks';
 import type { ExpiringFamily } from '../../domain/chains/chain';
 import { rich, type Person, type SimulatedXrpl } from '../chain/xrpl-network';
 import type { ExpiringShop } from './expiring-shop';
@@ -226,14 +228,29 @@ it('stores nothing whose bytes say something else than its intent', async () => 
   expect(await shop.signer.signOnce(intentId)).toEqual({ state: 'stored' });
 });
 
-it('asks nobody to send what would cost a fee and move nothing', async () => {
-  const stranger = net.person(9).address;
-  const { intentId } = await shop.withdraw(stranger, '0.5', '1');
-  expect(await shop.signer.signOnce(intentId)).toMatchObject({
-    state: 'waiting',
-    reason: expect.stringContaining('make none'),
+describe('what would cost a fee and move nothing', () => {
+  const stranger = (): string => net.person(9).address;
+
+  it('ends when it is planned, and what it holds goes back', async () => {
+    const id = await shop.request(stranger(), '0.5', '1');
+    expect(await shop.activities.nextWithdrawalIntent(id)).toBeNull();
+    expect(await shop.statusOf(id)).toBe('failed');
+    expect(await shop.available()).toBe('1000');
+    expect(await shop.db.query('SELECT status FROM intent')).toEqual([{ status: 'dead' }]);
   });
-  expect(await shop.rows(intentId)).toEqual([]);
+
+  it('is not signed by the word of another node', async () => {
+    const estimateGas = () => Promise.resolve({ state: 'done', gas: 1n } as const);
+    const nodes = [{ network: xrplNetwork.id, estimateGas }];
+    const id = await shop.request(stranger(), '0.5', '1');
+    const next = await withdrawalActivities({ db: shop.db, nodes }).nextWithdrawalIntent(id);
+    const { id: intentId } = next as { id: string };
+    expect(await shop.signer.signOnce(intentId)).toMatchObject({
+      state: 'waiting',
+      reason: expect.stringContaining('make none'),
+    });
+    expect(await shop.rows(intentId)).toEqual([]);
+  });
 });
 
 describe('giving up', () => {

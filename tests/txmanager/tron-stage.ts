@@ -1,15 +1,18 @@
 import { tronCodec } from '../../chains/tron/codec';
 import { tronFamily } from '../../chains/tron/expiring-family';
 import { tronAdapter } from '../../chains/tron/node';
+import { tronPlanning } from '../../chains/tron/planning';
+import { tronNetwork, trx } from '../chain/expiring-networks';
 import { seed, TronWorld } from '../chain/tron-world';
-import { expiringNetwork, expiringShop, type ExpiringShop } from './expiring-shop';
+import { register } from '../chain/registering';
+import { expiringShop, type ExpiringShop } from './expiring-shop';
 
 const network = 'tron';
 
 /** The simulator of TRON with a treasury that has money, for shops of one test each. */
 export class TronStage {
   private constructor(
-    private readonly registry: ReturnType<typeof expiringNetwork>,
+    private readonly leave: () => void,
     readonly world: TronWorld,
   ) {}
 
@@ -18,12 +21,12 @@ export class TronStage {
     treasury: bigint,
     sun: (world: TronWorld) => Readonly<Record<string, bigint>>,
   ): Promise<TronStage> {
-    const registry = expiringNetwork(network, 'TRX', false);
+    const leave = register([trx], tronNetwork);
     const world = await TronWorld.start();
     await world.fund(addressOf(world, 'treasury'), treasury);
     for (const [address, amount] of Object.entries(sun(world))) await world.fund(address, amount);
     await world.mine(25);
-    return new TronStage(registry, world);
+    return new TronStage(leave, world);
   }
 
   open(): Promise<ExpiringShop> {
@@ -31,6 +34,7 @@ export class TronStage {
     const own = tronAdapter(world.chain, { login: { url: world.url } });
     return expiringShop({
       ...{ network, native: 'TRX', seed, codec: world.codec, family: tronFamily(world.chain, own) },
+      planning: tronPlanning(tronNetwork, world.adapter),
       ...{ expiring: world.adapter.expiring, broadcast: world.adapter.broadcast },
     });
   }
@@ -43,7 +47,7 @@ export class TronStage {
 
   async end(): Promise<void> {
     await this.world.stop();
-    this.registry.unregister();
+    this.leave();
   }
 }
 

@@ -3,9 +3,12 @@ import { xrplChains } from '../../chains/xrpl/chain';
 import { xrplCodec } from '../../chains/xrpl/codec';
 import { xrplFamily } from '../../chains/xrpl/expiring-family';
 import { xrplNode } from '../../chains/xrpl/node';
+import { xrplPlanning } from '../../chains/xrpl/planning';
 import type { ExpiringFamily } from '../../domain/chains/chain';
+import { xrp as coin, xrplNetwork } from '../chain/expiring-networks';
 import { rich, simulatedXrpl, xrp, type Person, type SimulatedXrpl } from '../chain/xrpl-network';
-import { expiringNetwork, expiringShop, type ExpiringShop, type ExpiringShopParts } from './expiring-shop';
+import { register } from '../chain/registering';
+import { expiringShop, type ExpiringShop, type ExpiringShopParts } from './expiring-shop';
 
 const network = 'xrpl';
 const seed = randomBytes(64);
@@ -14,7 +17,7 @@ const codec = xrplCodec(xrplChains.local);
 /** The simulator of the XRP Ledger with a treasury that has money, for shops of one test each. */
 export class XrplStage {
   private constructor(
-    private readonly registry: ReturnType<typeof expiringNetwork>,
+    private readonly leave: () => void,
     readonly net: SimulatedXrpl,
     /** Who gets what leaves. */
     readonly payee: Person,
@@ -23,17 +26,18 @@ export class XrplStage {
   ) {}
 
   static async start(): Promise<XrplStage> {
-    const registry = expiringNetwork(network, 'XRP', true);
+    const leave = register([coin], xrplNetwork);
     const net = await simulatedXrpl();
     await net.pay(rich, { to: codec.derive(codec.extendedKey(seed, 'treasury'), 0), drops: xrp(1010) });
     const family = xrplFamily(xrplChains.local, xrplNode({ url: net.part.url }));
-    return new XrplStage(registry, net, await net.funded(2), family);
+    return new XrplStage(leave, net, await net.funded(2), family);
   }
 
   open(more: Pick<ExpiringShopParts, 'record'> = {}): Promise<ExpiringShop> {
     const { net, family } = this;
     return expiringShop({
       ...{ network, native: 'XRP', seed, codec, family },
+      planning: xrplPlanning(xrplNetwork, net.node),
       ...{ expiring: net.node.expiring, broadcast: net.node.broadcast },
       ...more,
     });
@@ -49,6 +53,6 @@ export class XrplStage {
 
   async end(): Promise<void> {
     await this.net.end();
-    this.registry.unregister();
+    this.leave();
   }
 }

@@ -2,6 +2,7 @@ import type { EntityManager } from 'typeorm';
 import { isToken } from '../../domain/chains/assets';
 import type { ExpiringPlan } from '../../domain/chains/chain';
 import { tagIn } from '../../domain/chains/tags';
+import { divide } from '../../domain/money';
 import { attemptsOf, type IntentRow } from '../../db/txmanager/intents';
 import { limitsOf, noteCap } from '../fee-caps';
 import { heldAt, leftOn } from './account';
@@ -12,8 +13,8 @@ import { store } from './store';
 import { keyOf } from './wallet';
 
 /** One transfer that ends with a block or a moment, on what the signer's own node has said. What it burns at the most
- *  is its price and its fee: of the attempts of an intent one is mined at the most, so its budget is that of one. Where
- *  all that is left moves, what it burns less stays on the address. */
+ *  is its fee, and by the work that it was planned with its price: of the attempts of an intent one is mined at the
+ *  most, so its budget is that of one. Where all that is left moves, what it burns less stays on the address. */
 export async function signExpiring(
   signer: Signer,
   tx: EntityManager,
@@ -29,7 +30,7 @@ export async function signExpiring(
   const burnt = isToken(intent.currency) ? 0n : mostUnits;
   const units = output!.units === null ? (await leftOn(tx, intent)) - burnt : BigInt(output!.units!);
   if (units <= 0n) return { state: 'waiting', reason: `a fee of ${burnt} leaves nothing to move` };
-  const price = { unitPrice: feeUnits.toString(), dataPart: '0' };
+  const price = { unitPrice: divide(feeUnits.toString(), intent.gas_limit!, 0, 'up'), dataPart: '0' };
   const cost = mayCost({
     limits: limitsOf(intent),
     price,

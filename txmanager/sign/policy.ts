@@ -212,7 +212,7 @@ function derivedBySeed({ forged }: SignFacts): SignVerdict | null {
 /** The gas is what a node has said, within what such a transaction may take. Without an estimate it goes back to its
  *  owner, whose next look has a node asked. */
 function gasEstimated({ intent, batch, expiry }: SignFacts): SignVerdict | null {
-  if (expiry !== null || networkKind(intent.network) !== 'account') return null;
+  if (networkKind(intent.network) !== 'account' || (batch && expiry !== null)) return null; // such a batch: mayExpire
   if (intent.gas_limit === null) return { state: 'dropped', reason: 'its gas is not estimated yet' };
   const most = batch
     ? batchGasCeiling(intent.currency, batch.planned.deposit_ids.length + batch.planned.outputs.length - 1)
