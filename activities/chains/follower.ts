@@ -11,6 +11,7 @@ import type { FollowerDeps, GoOn } from './deps';
 import { noteScanned, noteStale } from './freshness';
 import { mature } from './mature';
 import { lookAtMempool, newPoolMemory, type PoolMemory } from './mempool';
+import { noteReserves } from './reserves';
 import { readTracesAgain, type Retracing } from './retrace';
 
 const feeEveryMs = 10_000;
@@ -39,6 +40,7 @@ async function lookOnce(deps: FollowerDeps, memory: Memory, goOn: GoOn): Promise
     const fee = await adapter.estimateFee();
     // Without one the last counts on, for a bounded time: see maintainTreasury.
     if (fee) await storeFee(db.manager, network, fee);
+    await noteReserves(deps);
     memory.feeTakenAt = Date.now();
   }
   await noteScanned(deps, cursor, { lookedAt, head, poolReadAt: memory.pool.readAt });

@@ -38,6 +38,14 @@ export const addressEntity = entity('address', {
   is_elsewhere: boolean(),
 });
 
+/** `units`: what it must hold and cannot send, in base units of the native coin. */
+export const addressReserveEntity = entity('address_reserve', {
+  network: key(text()),
+  address: key(text()),
+  units: numeric(60, 0),
+  taken_at: timestamptz(),
+});
+
 export const chainCursorEntity = entity('chain_cursor', {
   network: key(text()),
   height: bigint(),

@@ -55,6 +55,7 @@ import { Validity1799000990000 } from './1799000990000-validity';
 import { RestoredAttempts1799000991000 } from './1799000991000-restored-attempts';
 import { LightningInvoices1799001000000 } from './1799001000000-lightning-invoices';
 import { Seeds1799001010000 } from './1799001010000-seeds';
+import { AddressReserves1799001011000 } from './1799001011000-address-reserves';
 import { LightningNode1799001020000 } from './1799001020000-lightning-node';
 
 /** Every migration, oldest first; only ever added to. Functions, triggers and views are in db/functions. */
@@ -116,5 +117,6 @@ export const migrations = [
   RestoredAttempts1799000991000,
   LightningInvoices1799001000000,
   Seeds1799001010000,
+  AddressReserves1799001011000,
   LightningNode1799001020000,
 ];

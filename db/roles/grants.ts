@@ -75,6 +75,7 @@ export const tableGrants: TableGrants = {
     audit: 'SELECT',
     operator: 'SELECT, LOCK',
   },
+  address_reserve: { 'api, payments, operator': 'SELECT', chain: 'SELECT, INSERT, UPDATE (taken_at, units)' },
   aml_due: { payments: 'SELECT, INSERT, DELETE' },
   aml_screen: { 'api, chain, signer': 'SELECT', payments: 'SELECT, INSERT' },
   api_key: {

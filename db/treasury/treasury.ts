@@ -2,7 +2,7 @@ import type { EntityManager } from 'typeorm';
 import { assetOf, assets, networks, networkOf, type NetworkId } from '../../domain/chains/assets';
 import { DomainError } from '../../domain/errors';
 import { add, compare, fit, fromUnits, isZero, subtract, toUnits } from '../../domain/money';
-import { transferWork } from '../../domain/chains/costs';
+import { accountOf, transferWork } from '../../domain/chains/costs';
 import type { Wallet } from '../../domain/treasury/lanes';
 import type { FreeCoin } from '../../domain/treasury/treasury';
 import { kindsOutsideTreasury } from '../../domain/txmanager/kinds';
@@ -103,19 +103,28 @@ export async function freeCoins(
 const ofTreasury = `a.network = $1
   AND a.from_address IN (SELECT address FROM address WHERE network = $1 AND role = 'treasury')`;
 
-/** What each treasury address of an account chain can spend of a currency beyond what signed and planned intents take;
- *  lanes first, then by amount. Every address of an earlier seed is like a lane that was dropped. */
+/** What each treasury address of an account chain can spend of a currency beyond what signed and planned intents take,
+ *  and beyond its reserve; lanes first, then by amount. Where a network has reserves, nothing is free on an address
+ *  whose own is not known yet. Every address of an earlier seed is like a lane that was dropped. */
 export async function treasurySources(tx: EntityManager, currency: string): Promise<Wallet[]> {
   const { decimals } = assetOf(currency);
-  const { id: network, native } = networkOf(currency);
+  const { id: network, native, hasReserve } = accountOf(currency);
   const rows = await tx.query<
-    Array<Pick<Wallet, 'address' | 'lane' | 'heldUp'> & { arrived: string; gone: string; planned: string }>
+    Array<
+      Pick<Wallet, 'address' | 'lane' | 'heldUp'> & {
+        arrived: string;
+        gone: string;
+        planned: string;
+        reserve: string | null;
+      }
+    >
   >(
     `SELECT t.address, CASE WHEN t.branch < newest.branch THEN 'dropped' ELSE ${laneOf('t')} END AS lane,
             ${heldUpColumn},
             coalesce(d.arrived, 0)::text AS arrived, (coalesce(d.gone, 0) + coalesce(g.open, 0))::text AS gone,
-            coalesce(p.planned, 0)::text AS planned
+            coalesce(p.planned, 0)::text AS planned, r.units::text AS reserve
        FROM address t
+       LEFT JOIN address_reserve r ON r.network = t.network AND r.address = t.address
        CROSS JOIN (SELECT ${newestSeed('$1')} AS branch) newest
        LEFT JOIN LATERAL (
          SELECT sum(arrived) FILTER (WHERE currency = $2) AS arrived,
@@ -149,13 +158,11 @@ export async function treasurySources(tx: EntityManager, currency: string): Prom
       blockedAfterSeconds(network),
     ],
   );
-  return rows.map((row) => ({
-    address: row.address,
-    lane: row.lane,
-    heldUp: row.heldUp,
-    free:
-      toUnits(fit(row.arrived, decimals, 'down'), decimals) - BigInt(row.gone) - toUnits(fit(row.planned, 0, 'up'), 0),
-  }));
+  return rows.map(({ address, lane, heldUp, arrived, gone, planned, reserve }) => {
+    const units = toUnits(fit(arrived, decimals, 'down'), decimals);
+    const bound = currency !== native || !hasReserve ? 0n : reserve === null ? units : BigInt(reserve);
+    return { address, lane, heldUp, free: units - bound - BigInt(gone) - toUnits(fit(planned, 0, 'up'), 0) };
+  });
 }
 
 /** Base units on their way from one address of ours to another; `from` null: their transaction is in a block or the

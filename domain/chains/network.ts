@@ -109,6 +109,8 @@ type AnyAccountNetwork = AnyNetwork &
     work: WorkFigures;
     /** Where blocks are not traced, the balance of an open invoice is looked at every so many. */
     balanceEveryBlocks: number;
+    /** An account must hold what its node says, and cannot send it. Absent: it can send all. */
+    hasReserve?: true;
     /** Absent: the work is all that a transaction pays for. */
     dataFee?: DataFee;
   }>;
@@ -173,9 +175,6 @@ export type ExpiringNetwork = AnyAccountNetwork &
     expiring: ExpiringChain;
     /** What an address looks like, after "one": for people who gave another. */
     addressForm: string;
-    /** What an account must hold, and cannot spend, is read from its node (`ChainNode.reserve`). Absent: there is no
-     *  such thing. */
-    hasReserve?: true;
     /** Of a public test chain: where its coins are given away. */
     faucet?: string;
     /** A public page of a transaction, with `{txId}` in it. */

@@ -1,5 +1,6 @@
 import type { DataSource, EntityManager } from 'typeorm';
 import { signingActivities } from '../../activities/txmanager/signing';
+import { noteReserves } from '../../activities/chains/reserves';
 import { payoutActivities } from '../../activities/payouts/payouts';
 import { refundActivities } from '../../activities/refunds/refunds';
 import { withdrawalActivities } from '../../activities/withdrawals/withdrawals';
@@ -42,7 +43,7 @@ export type ExpiringShopParts = Readonly<{
   codec: Pick<ChainCodec, 'derive' | 'normalise' | 'refusalOf' | 'extendedKey'>;
   family: ExpiringFamily;
   /** What plans ask. */
-  planning: Pick<ChainNode, 'estimateFee' | 'estimateGas'>;
+  planning: Pick<ChainNode, 'estimateFee' | 'estimateGas' | 'reserveOf'>;
   /** The chain worker's node. */
   expiring: ExpiringNode;
   broadcast: ChainAdapter['broadcast'];
@@ -65,6 +66,7 @@ export async function expiringShop(parts: ExpiringShopParts) {
   const treasury = codec.derive(codec.extendedKey(seed, 'treasury'), 0);
   const fee = (await planning.estimateFee())!;
   const merchantId = await fill(db, { network, native, treasury, fee });
+  await noteReserves({ db, adapter: { network: network as NetworkId, ...planning } });
   const codecs = { [network]: codec } as never;
   const deps = { codecs, rateMaxAgeSeconds: 3600 };
   const signerOf = (over: Partial<Signer> = {}) =>
