@@ -1,6 +1,7 @@
 import { xrplChains } from '../../chains/xrpl/chain';
 import { assets, networks, type Asset, type EvmNetwork, type ExpiringNetwork } from '../../domain/chains/assets';
 import type { NetworkId } from '../../domain/chains/network';
+import { usdt } from './tron-vectors';
 
 /** Networks whose transactions expire, with their coins, as the registry would have them: it has none yet. */
 
@@ -72,4 +73,8 @@ export const trx: Asset = {
   ...six,
   ...{ currency: 'TRX', asset: 'TRX', network: tronNetwork.id, name: 'TRON', contract: null },
   ...{ addressRegex: '^T[1-9A-HJ-NP-Za-km-z]{33}$' },
+};
+export const tether: Asset = {
+  ...trx,
+  ...{ currency: 'USDT_TRC20', asset: 'USDT', name: 'Tether USD (TRC-20)', contract: usdt, stable: true },
 };

@@ -23,7 +23,7 @@ import { sweepCost, tokenFee } from '../../domain/sweeps/sweep';
 import { coinFee } from '../../domain/sweeps/sweep-batch';
 import { chooseCoins, coinsToJoin } from '../../domain/treasury/treasury';
 import { feeLimits, priceCap } from '../../domain/txmanager/fee-limits';
-import { tronNetwork, trx, xrp, xrplNetwork } from '../chain/expiring-networks';
+import { tether, tronNetwork, trx, xrp, xrplNetwork } from '../chain/expiring-networks';
 import { evmChain, otherCoin, register } from '../chain/registering';
 
 /** What planned transfers cost, on the networks of the registry and on others with parameters of their own. */
@@ -38,7 +38,6 @@ const large = {
   assets: [{ ...otherCoin.assets[0]!, currency: 'LRG', network: 'large' as NetworkId }] as Asset[],
 };
 const token: Asset = { ...evmChain.assets[1], contract: '0x0000000000000000000000000000000000000001' };
-const tether: Asset = { ...trx, currency: 'USDT_TRC20', asset: 'USDT', contract: 'T1', name: 'Tether USD (TRC-20)' };
 let leave: Array<() => void> = [];
 
 beforeAll(() => {

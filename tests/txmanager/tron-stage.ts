@@ -2,7 +2,8 @@ import { tronCodec } from '../../chains/tron/codec';
 import { tronFamily } from '../../chains/tron/expiring-family';
 import { tronAdapter } from '../../chains/tron/node';
 import { tronPlanning } from '../../chains/tron/planning';
-import { tronNetwork, trx } from '../chain/expiring-networks';
+import type { KeyRole } from '../../domain/chains/chain';
+import { tether, tronNetwork, trx } from '../chain/expiring-networks';
 import { seed, TronWorld } from '../chain/tron-world';
 import { register } from '../chain/registering';
 import { expiringShop, type ExpiringShop } from './expiring-shop';
@@ -21,7 +22,7 @@ export class TronStage {
     treasury: bigint,
     sun: (world: TronWorld) => Readonly<Record<string, bigint>>,
   ): Promise<TronStage> {
-    const leave = register([trx], tronNetwork);
+    const leave = register([trx, tether], tronNetwork);
     const world = await TronWorld.start();
     await world.fund(addressOf(world, 'treasury'), treasury);
     for (const [address, amount] of Object.entries(sun(world))) await world.fund(address, amount);
@@ -51,8 +52,8 @@ export class TronStage {
   }
 }
 
-/** The first address of a role. */
-export function addressOf(world: TronWorld, role: 'treasury' | 'deposit'): string {
+/** An address of a role, the first unless told. */
+export function addressOf(world: TronWorld, role: KeyRole, index = 0): string {
   const codec = tronCodec(world.chain);
-  return codec.derive(codec.extendedKey(seed, role), 0);
+  return codec.derive(codec.extendedKey(seed, role), index);
 }
