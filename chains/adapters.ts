@@ -5,6 +5,7 @@ import { evmChainOf, registered, utxoChainOf, type Registered } from './codecs';
 import { evmAdapter } from './evm/node';
 import type { NodeLogin } from './node-http';
 import { utxoAdapter } from './utxo/node';
+import { xrplAdapter } from './xrpl/adapter';
 
 export { createCodec, createCodecs } from './codecs';
 
@@ -16,7 +17,10 @@ export const adapterOf = (
   warn?: (text: string) => void,
 ): ChainAdapter => {
   if (network.kind === 'utxo') return utxoAdapter(network, { login, chain: utxoChainOf(network, settings) });
-  if (network.expiring) throw new Error(`Nothing follows ${network.name} yet`);
+  if (network.expiring) {
+    if (network.expiring.family === 'xrpl') return xrplAdapter(network, network.expiring, login);
+    throw new Error(`Nothing follows ${network.name} yet`);
+  }
   return evmAdapter(network, { login, chain: evmChainOf(network, assets, settings), warn });
 };
 

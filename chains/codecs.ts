@@ -13,6 +13,7 @@ import {
 import type { ChainCodec } from '../domain/chains/chain';
 import { evmCodec, type EvmChain } from './evm/codec';
 import { utxoCodec } from './utxo/codec';
+import { xrplChainCodec } from './xrpl/chain-codec';
 
 /** A network with its assets, as the registry has it. */
 export type Registered = Readonly<{ network: Network; assets: readonly Asset[] }>;
@@ -49,7 +50,10 @@ export function evmChainOf(network: EvmNetwork, own: readonly Asset[], settings:
 /** The codec of a network of either family: pure, no node. */
 export const codecOf = ({ network, assets: own }: Registered, settings: ChainSettings): ChainCodec => {
   if (network.kind === 'utxo') return utxoCodec(network, utxoChainOf(network, settings));
-  if (network.expiring) throw new Error(`Nothing derives addresses of ${network.name} yet`);
+  if (network.expiring) {
+    if (network.expiring.family === 'xrpl') return xrplChainCodec(network, network.expiring);
+    throw new Error(`Nothing derives addresses of ${network.name} yet`);
+  }
   return evmCodec(network, evmChainOf(network, own, settings));
 };
 

@@ -1,6 +1,6 @@
 import { contractOf, type ChainSettings, type ExpiringChain, type NetworkId } from '../domain/chains/assets';
 import type { ExpiringFamily } from '../domain/chains/chain';
-import { fault, good, warning, type Finding } from '../domain/finding';
+import { good, warning, type Finding } from '../domain/finding';
 import { expiringAmong, isSameNode, type SignerNodes } from '../domain/signer-nodes';
 import { loginOf, type Config } from '../domain/config';
 import { registered, type Registered } from './codecs';
@@ -9,6 +9,7 @@ import { tronAdapter } from './tron/node';
 import type { TronChain } from './tron/plan';
 import { xrplFamily } from './xrpl/expiring-family';
 import { xrplNode } from './xrpl/node';
+import { checkXrplNode, ofSigner } from './xrpl/node-check';
 
 /** The signer's own nodes of networks whose transactions expire. docs/decisions/0067-before-expiring-networks.md */
 
@@ -47,25 +48,6 @@ export const expiringFamilies = ({
     }),
   );
 
-/** Ledgers of a day. What is signed is given up a day after its first signature, and its proof reads all since. */
-const keptLedgers = 22_000;
-
-async function ofXrpl({ networkId }: Of<'xrpl'>, node: SignerNode): Promise<Finding[]> {
-  const { networkId: own, isFollowing, validated, kept } = await xrplNode(node).state();
-  if (own !== networkId)
-    return [fault(`The signer's node is on network ${own}, not on ${networkId}`, 'Set one of that network')];
-  const from = kept.find(([first, last]) => first <= validated && last >= validated)?.[0] ?? validated;
-  const fix = 'Have it keep ledgers of a day at least (online_delete, ledger_history)';
-  return [
-    isFollowing
-      ? good(`The signer's node is on network ${own}, ledger ${validated}`)
-      : fault("The signer's node does not follow its network", 'Wait until it does, or read its log'),
-    from > 1 && validated - from < keptLedgers
-      ? warning(`The signer's node has ${validated - from} ledgers: what is older cannot be proven void`, fix)
-      : good('It keeps the ledgers that prove what has expired'),
-  ];
-}
-
 async function ofTron(chain: TronChain, node: SignerNode): Promise<Finding[]> {
   const adapter = tronOf(chain, node);
   // Throws where its first block is that of another chain.
@@ -86,7 +68,9 @@ export async function checkSignerNode(id: NetworkId, config: Config): Promise<Fi
     return [warning(what, 'Give SIGNER_NODES to this process too')];
   }
   const found =
-    chain.family === 'xrpl' ? await ofXrpl(chain, node) : await ofTron(tronChainOf(of, chain, config.chain), node);
+    chain.family === 'xrpl'
+      ? await checkXrplNode(chain, xrplNode(node), ofSigner)
+      : await ofTron(tronChainOf(of, chain, config.chain), node);
   return isSameNode(node.url, loginOf(id, config).url)
     ? [...found, warning("The signer asks its chain worker's node: it believes what that one says", 'Set another')]
     : found;

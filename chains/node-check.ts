@@ -5,6 +5,8 @@ import { checkEvmNode } from './evm/node-check';
 import { jsonRpc } from './json-rpc';
 import type { NodeLogin } from './node-http';
 import { checkUtxoNode } from './utxo/node-check';
+import { xrplNode } from './xrpl/node';
+import { checkXrplNode, followed } from './xrpl/node-check';
 
 /** What the service needs of the node of a network, one finding each. Throws NODE_UNREACHABLE where it does not
  *  answer. */
@@ -12,6 +14,10 @@ export async function checkNode(id: NetworkId, settings: ChainSettings, login: N
   const { network, assets } = registered(id);
   const rpc = jsonRpc(login.url, login.user, login.password, 5000);
   if (network.kind === 'utxo') return checkUtxoNode(network, settings.chainNames[id] ?? '', rpc);
-  if (network.expiring) throw new Error(`Nothing follows ${network.name} yet`);
+  if (network.expiring) {
+    const { expiring } = network;
+    if (expiring.family === 'xrpl') return checkXrplNode(expiring, xrplNode(login, 5000), followed);
+    throw new Error(`Nothing follows ${network.name} yet`);
+  }
   return checkEvmNode(network, evmChainOf(network, assets, settings), rpc);
 }

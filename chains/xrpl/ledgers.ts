@@ -69,6 +69,12 @@ export async function readLedger(ask: Ask, height: number): Promise<XrplLedger |
   };
 }
 
+/** The hash of the validated ledger at `height`; null as `readLedger`. */
+export async function readHash(ask: Ask, height: number): Promise<string | null> {
+  const body = await askAt(ask, height, {});
+  return body && headerOf(body).hash;
+}
+
 /** Header and transaction ids alone. null as `readLedger`. */
 export async function readIds(ask: Ask, height: number): Promise<(Header & { txIds: readonly string[] }) | null> {
   const body = await askAt(ask, height, { transactions: true, expand: false });

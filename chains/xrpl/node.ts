@@ -4,9 +4,9 @@ import type { NodeLogin } from '../node-http';
 import { readAccount, readNodeState, readReserves, type NodeState, type Reserves, type XrplAccount } from './accounts';
 import { asking } from './answers';
 import { expiringNode } from './expiring';
-import { readHead, readLedger, type XrplLedger } from './ledgers';
+import { readHash, readHead, readLedger, type XrplLedger } from './ledgers';
 import { broadcast, readFees, submit, type SubmitAnswer, type XrplFees } from './sending';
-import { lookUp, readSender, verify, type Window, type XrplSighting } from './sightings';
+import { lookUp, readSender, sightingOf, verify, type Window, type XrplSighting } from './sightings';
 import type { XrplTransfer } from './transfers';
 
 /** The half that talks to a node: rippled (now xrpld) over JSON-RPC. Every method throws NODE_UNREACHABLE (retried)
@@ -23,7 +23,9 @@ export type XrplNode = Readonly<{
   broadcast: ChainNode['broadcast'];
   lookUp(txId: string, window: Window): Promise<XrplSighting>;
   verify(transfer: Pick<XrplTransfer, 'txId' | 'index' | 'to' | 'tag'>, ledgerHash: string): Promise<bigint | null>;
-  sender(txId: string): Promise<Readonly<{ address: string; tag: string | null }>>;
+  sender(txId: string): Promise<Readonly<{ address: string; tag: string | null }> | null>;
+  ledgerHash(height: number): Promise<string | null>;
+  find(txId: string): ReturnType<typeof sightingOf>;
   expiring: ExpiringNode;
 }>;
 
@@ -41,6 +43,8 @@ export function xrplNode({ url, user, password }: NodeLogin, patienceMs?: number
     lookUp: (txId, window) => lookUp(ask, txId, window),
     verify: (transfer, ledgerHash) => verify(ask, transfer, ledgerHash),
     sender: (txId) => readSender(ask, txId),
+    ledgerHash: (height) => readHash(ask, height),
+    find: (txId) => sightingOf(ask, txId),
     expiring: expiringNode(ask),
   };
 }

@@ -1,5 +1,4 @@
-import { DomainError } from '../../domain/errors';
-import { isFields, readerOf, type Ask } from './answers';
+import { readerOf, type Ask } from './answers';
 import { readHead, readIds } from './ledgers';
 import type { Fields } from './signing';
 import { transfersOf } from './transfers';
@@ -7,18 +6,20 @@ import { transfersOf } from './transfers';
 /** Ledgers in which a transaction can be: from the newest validated one when it was signed to its last. */
 export type Window = Readonly<{ first: number; last: number }>;
 
+export type ValidatedSighting = Readonly<{
+  state: 'validated';
+  height: number;
+  ledgerHash: string;
+  /** `tesSUCCESS`, or the code of a failure that has cost its fee. */
+  result: string;
+  success: boolean;
+  feeDrops: bigint;
+}>;
+
 /** Where a transaction of ours is. `validated` and `absent` are final. `pending`: a node has it, in no validated ledger
  *  yet. `unknown` proves nothing. */
 export type XrplSighting =
-  | Readonly<{
-      state: 'validated';
-      height: number;
-      ledgerHash: string;
-      /** `tesSUCCESS`, or the code of a failure that has cost its fee. */
-      result: string;
-      success: boolean;
-      feeDrops: bigint;
-    }>
+  | ValidatedSighting
   | Readonly<{ state: 'pending' }>
   | Readonly<{ state: 'absent' }>
   | Readonly<{ state: 'unknown'; reason: string }>;
@@ -40,6 +41,12 @@ function validatedOf(txId: string, body: Fields): Validated | null {
   };
 }
 
+function seen({ height, ledgerHash, transaction, meta }: Validated): ValidatedSighting {
+  const result = read.text(meta, 'TransactionResult');
+  const [success, feeDrops] = [result === 'tesSUCCESS', read.drops(transaction, 'Fee')];
+  return { state: 'validated', height, ledgerHash, result, success, feeDrops };
+}
+
 /** Looks for a transaction, and proves that it is nowhere where it is: its last ledger must be validated, and all
  *  ledgers of its window must be known. What is `absent` can never be validated any more, whoever sends it. */
 export async function lookUp(ask: Ask, txId: string, { first, last }: Window): Promise<XrplSighting> {
@@ -51,15 +58,7 @@ export async function lookUp(ask: Ask, txId: string, { first, last }: Window): P
   if (refused === null) {
     const found = validatedOf(txId, body);
     if (!found) return { state: 'pending' };
-    const result = read.text(found.meta, 'TransactionResult');
-    return {
-      state: 'validated',
-      height: found.height,
-      ledgerHash: found.ledgerHash,
-      result,
-      success: result === 'tesSUCCESS',
-      feeDrops: read.drops(found.transaction, 'Fee'),
-    };
+    return seen(found);
   }
   if (head.height < last) return { state: 'unknown', reason: `Ledger ${last} is not validated yet` };
   if (body.searched_all === true) return { state: 'absent' };
@@ -82,6 +81,14 @@ async function readWindow(ask: Ask, txId: string, { first, last }: Window): Prom
   return { state: 'absent' };
 }
 
+/** Where a transaction is, without a window: nothing of it is proven absent. */
+export async function sightingOf(ask: Ask, txId: string): Promise<ValidatedSighting | { state: 'pool' | 'unknown' }> {
+  const { refused, body } = await ask('tx', { transaction: txId, binary: false }, ['txnNotFound']);
+  if (refused !== null) return { state: 'unknown' };
+  const found = validatedOf(txId, body);
+  return found ? seen(found) : { state: 'pool' };
+}
+
 async function find(ask: Ask, txId: string): Promise<Validated | null> {
   const { refused, body } = await ask('tx', { transaction: txId, binary: false }, ['txnNotFound']);
   return refused === null ? validatedOf(txId, body) : null;
@@ -101,12 +108,14 @@ export async function verify(
   return same?.units ?? null;
 }
 
-/** Who sent a transaction, and the tag to send money back with: the source tag that it carries. Throws NODE_UNREACHABLE
- *  where no validated ledger of the node has it. */
-export async function readSender(ask: Ask, txId: string): Promise<Readonly<{ address: string; tag: string | null }>> {
+/** Who sent a transaction, and the tag to send money back with: the source tag that it carries. null: no validated
+ *  ledger of the node has it. */
+export async function readSender(
+  ask: Ask,
+  txId: string,
+): Promise<Readonly<{ address: string; tag: string | null }> | null> {
   const found = await find(ask, txId);
-  if (!found || !isFields(found.transaction))
-    throw new DomainError('NODE_UNREACHABLE', `No validated ledger of the node has ${txId}`);
+  if (!found) return null;
   const { transaction } = found;
   return {
     address: read.text(transaction, 'Account'),

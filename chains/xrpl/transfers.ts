@@ -11,7 +11,7 @@ export type XrplTransfer = Readonly<
 >;
 
 /** A balance rose, and the node does not say the same of it in another place: nothing is credited, somebody looks. */
-export type Unclear = Readonly<{ txId: string; to: string; units: bigint; reason: string }>;
+export type Unclear = Readonly<Pick<XrplTransfer, 'txId' | 'index' | 'to' | 'units' | 'tag'> & { reason: string }>;
 
 export type Read = Readonly<{ transfers: readonly XrplTransfer[]; unclear: readonly Unclear[] }>;
 
@@ -78,8 +78,9 @@ export function transfersOf(txId: string, transaction: Fields, meta: Fields): Re
     if (!change || change.units <= 0n || change.account === from) return;
     const { account: to, units } = change;
     const reason = type === 'Payment' && transaction.Destination === to ? doubtOf(meta, units) : null;
-    if (reason === null) transfers.push({ txId, index, to, from, type, units, tag: tagOf(transaction, nodes, to) });
-    else unclear.push({ txId, to, units, reason });
+    const place = { txId, index, to, units, tag: tagOf(transaction, nodes, to) };
+    if (reason === null) transfers.push({ ...place, from, type });
+    else unclear.push({ ...place, reason });
   });
   return { transfers, unclear };
 }

@@ -2,8 +2,9 @@ import type { ChainSettings, Network } from './assets';
 
 /** How far what a node says can be believed to be of now. Invariants: 1.5, 8. */
 
-/** What a node says of itself. `peers`: null where it does not tell. `missing`: blocks whose headers it knows. */
-export type NodeSync = Readonly<{ peers: number | null; missing: number }>;
+/** What a node says of itself. `peers`: null where it does not tell. `missing`: blocks whose headers it knows.
+ *  `isApart`: it says that it does not follow its network. */
+export type NodeSync = Readonly<{ peers: number | null; missing: number; isApart?: boolean }>;
 
 /** A node that has a header already may be fetching its block: so many are no sign of standing still. */
 const fetching = 2;
@@ -19,10 +20,11 @@ export const isLocalChain = (network: Network, settings: Pick<ChainSettings, 'ch
 /** Why a node stands still, in words, or null where it is fresh. */
 export function staleReason(
   network: Pick<Network, 'headMaxAgeSeconds'>,
-  { peers, missing }: NodeSync,
+  { peers, missing, isApart }: NodeSync,
   headTime: Date,
   now: Date,
 ): string | null {
+  if (isApart) return 'The node does not follow its network';
   if (peers === 0) return 'The node has no peers';
   if (missing > fetching) return `The node knows ${missing} headers of blocks that it does not have`;
   const age = Math.floor((now.getTime() - headTime.getTime()) / 1000);

@@ -36,6 +36,8 @@ describe('B5: a node stands still', () => {
     [ethereum, well, 181, 'The newest block of the node is 181 seconds old'],
     [ethereum, { peers: null, missing: 0 }, 0, null],
     [ethereum, { peers: 0, missing: 0 }, 0, 'The node has no peers'],
+    [ethereum, { peers: 8, missing: 0, isApart: true }, 0, 'The node does not follow its network'],
+    [ethereum, { peers: 8, missing: 0, isApart: false }, 0, null],
     [bitcoin, { peers: 8, missing: 2 }, 0, null],
     [bitcoin, { peers: 8, missing: 3 }, 0, 'The node knows 3 headers of blocks that it does not have'],
   ])('%#', (network, sync, age, reason) => {

@@ -1,0 +1,206 @@
+/** @jest-environment node */
+import { createFollower } from '../../activities/chains/follower';
+import { createAdapter } from '../../chains/adapters';
+import { createCodecs } from '../../chains/codecs';
+import { auditHoldings } from '../../db/audit/audit-chain';
+import type * as Audits from '../../db/audit/audit';
+import type { ChainAdapter } from '../../domain/chains/chain';
+import type { Config } from '../../domain/config';
+import { startHarness, type Harness, type Shop } from '../api/harness';
+import { xrp as coin, xrplNetwork } from '../chain/expiring-networks';
+import { register } from '../chain/registering';
+import { rich, simulatedXrpl, xrp, type Person, type SimulatedXrpl } from '../chain/xrpl-network';
+import { paymentsAt } from './run-payment';
+
+/** Payments in XRP on the simulator, with the follower, the API and the database that are there. The registry has no
+ *  such network: it is put in here. */
+
+const network = xrplNetwork.id;
+let leave: () => void;
+let net: SimulatedXrpl;
+let h: Harness;
+let shop: Shop;
+let payer: Person;
+let config: Config;
+let adapter: ChainAdapter;
+let look: () => Promise<void>;
+let audit: typeof Audits.audit;
+const warnings: string[] = [];
+
+type Made = { paymentId: string; depositAddress: string; destinationTag: string; amount: string; invoiceUrl: string };
+const create = async (): Promise<Made> => {
+  const made = await h.call('POST', '/api/v1/payments', { key: shop.key, body: { amount: 400, currency: 'XRP' } });
+  expect([made.status, made.text]).toEqual([201, expect.anything()]);
+  return made.body as Made;
+};
+const drops = (amount: string | number): bigint => BigInt(Math.round(Number(amount) * 1_000_000));
+const follower = (): (() => Promise<void>) =>
+  createFollower({
+    db: h.db,
+    adapter,
+    config,
+    log: { info: () => undefined, warn: (_, text) => void warnings.push(text) },
+  });
+
+beforeAll(async () => {
+  leave = register([coin], xrplNetwork);
+  ({ audit } = jest.requireActual<typeof Audits>('../../db/audit/audit'));
+  net = await simulatedXrpl();
+  payer = await net.funded(1, xrp(10_000));
+  const SIGNER_NODES = JSON.stringify({ [network]: net.part.url });
+  h = await startHarness({ NETWORKS: `bitcoin,ethereum,${network}`, SIGNER_NODES });
+  config = h.api.deps.config;
+  adapter = createAdapter(network, { ...config, ETH_RPC_URL: net.part.url });
+  await h.db.query('DELETE FROM chain_cursor WHERE network = $1', [network]);
+  look = follower();
+  await look();
+  shop = await h.shop({}, ['XRP']);
+});
+afterAll(async () => {
+  await h?.stop();
+  await net?.end();
+  leave?.();
+});
+
+const depositsOf = (txIds: readonly string[]) =>
+  h.db.query(
+    `SELECT payment_id, tag, stated_tag, trim_scale(amount)::text AS amount, status, allocation, currency
+       FROM deposit WHERE tx_id = ANY($1) ORDER BY id`,
+    [txIds],
+  );
+const paid = async (to: string, amount: bigint, tag?: string): Promise<string> => {
+  const { txId, result } = await net.pay(payer, { to, drops: amount, ...(tag === undefined ? {} : { tag }) });
+  expect(result).toBe('tesSUCCESS');
+  await net.close();
+  return txId;
+};
+const runOf = async ({ paymentId }: Made): Promise<string> => {
+  const runner = paymentsAt({ db: h.db, config, codecs: createCodecs(config.chain) });
+  return (await runner.runPayment(paymentId)).status;
+};
+/** What the books say; other rows here are as no worker leaves them. */
+const broken = async (): Promise<unknown[]> =>
+  (await audit(h.db)).filter(({ invariant }) => ['I1', 'I2', 'I3', 'I10', 'I15'].includes(invariant));
+
+it('keeps what our account must hold, as the node says', async () => {
+  const treasury = adapter.derive(adapter.extendedKey(Buffer.alloc(64, 7), 'treasury'), 0);
+  await h.db.query(`INSERT INTO address (network, address, role, key_index) VALUES ($1, $2, 'treasury', 0)`, [
+    network,
+    treasury,
+  ]);
+  await follower()();
+  const kept = await h.db.query('SELECT address, units::int AS units FROM address_reserve WHERE network = $1', [
+    network,
+  ]);
+  expect(kept).toContainEqual({ address: treasury, units: 1_000_000 });
+});
+
+it('asks for the price of a payment, in drops', async () => {
+  const [fee] = await h.db.query('SELECT trim_scale(unit_price)::text AS price FROM network_fee WHERE network = $1', [
+    network,
+  ]);
+  expect(fee).toEqual({ price: '10' });
+});
+
+it('confirms a payment by its tag, in the ledger that has it', async () => {
+  const one = await create();
+  expect(one.depositAddress).toMatch(/^r/);
+  const slug = one.invoiceUrl.split('/').pop();
+  const invoice = (await h.call('GET', `/getInvoiceStatus?invoiceId=${slug}`)).body;
+  expect(invoice.paymentUri).toBe(`xrpl:${one.depositAddress}?amount=${invoice.amount}&dt=${one.destinationTag}`);
+  const txId = await paid(one.depositAddress, drops(one.amount), one.destinationTag);
+  await look();
+  expect(await depositsOf([txId])).toMatchObject([
+    { payment_id: one.paymentId, tag: one.destinationTag, status: 'confirmed', amount: String(Number(one.amount)) },
+  ]);
+  expect(await runOf(one)).toBe('CONFIRMED');
+  expect(await broken()).toEqual([]);
+});
+
+it('tells two payments apart that share the account, in one ledger', async () => {
+  const [one, other] = [await create(), await create()];
+  expect(one.depositAddress).toBe(other.depositAddress);
+  const txIds: string[] = [];
+  for (const made of [one, other]) {
+    const { txId } = await net.pay(payer, {
+      to: made.depositAddress,
+      drops: drops(made.amount),
+      tag: made.destinationTag,
+    });
+    txIds.push(txId);
+  }
+  await net.close();
+  await look();
+  expect(await depositsOf(txIds)).toMatchObject([{ payment_id: one.paymentId }, { payment_id: other.paymentId }]);
+  for (const made of [one, other]) expect(await runOf(made)).toBe('CONFIRMED');
+});
+
+it('keeps money without a tag, and with one that nobody was given, for whoever proves that it is his', async () => {
+  const { depositAddress: to } = await create();
+  const before = await unallocated();
+  const txIds = [await paid(to, xrp(3)), await paid(to, xrp(4), '4000000000')];
+  await look();
+  expect(await depositsOf(txIds)).toMatchObject([
+    { payment_id: null, tag: '', stated_tag: null, amount: '3', allocation: 'unclaimed' },
+    { payment_id: null, tag: '', stated_tag: '4000000000', amount: '4', allocation: 'unclaimed' },
+  ]);
+  expect((await unallocated()) - before).toBe(7);
+  expect(await broken()).toEqual([]);
+});
+const unallocated = async (): Promise<number> => {
+  const [row] = await h.db.query(
+    `SELECT amount::float AS amount FROM balance WHERE account = 'L:unallocated:unclaimed' AND asset = 'XRP'`,
+  );
+  return row?.amount ?? 0;
+};
+
+it('credits what a partial payment delivers, and never what it claims', async () => {
+  const one = await create();
+  const seed = 'snoPBrXtMeMyMHUVTgbuqAfg1SUTb';
+  const ordered = await net.order({
+    ...{ order: 'deliver', seed, to: one.depositAddress, tag: Number(one.destinationTag) },
+    ...{ claims: drops(one.amount).toString(), delivers: '1000000' },
+  });
+  expect(rich.address).toMatch(/^r/);
+  await net.close();
+  await look();
+  expect(await depositsOf([String(ordered.hash)])).toMatchObject([
+    { payment_id: one.paymentId, amount: '1', status: 'confirmed' },
+  ]);
+  expect(await runOf(one)).toBe('PARTIALLY_PAID');
+});
+
+it('goes on where it stood, through a node that stands still and a follower that begins again', async () => {
+  const one = await create();
+  await net.order({ order: 'stand_still' });
+  await net.pay(payer, { to: one.depositAddress, drops: drops(one.amount), tag: one.destinationTag });
+  await net.close(3);
+  await look();
+  expect(await runOf(one)).not.toBe('CONFIRMED');
+  await net.order({ order: 'go_on' });
+  await net.close(30);
+  look = follower();
+  await look();
+  expect(await runOf(one)).toBe('CONFIRMED');
+});
+
+it('holds what the rows say, whosever it is', async () => {
+  expect(await auditHoldings(h.db, [adapter])).toEqual([]);
+  const { depositAddress } = await create();
+  await paid(depositAddress, xrp(2));
+  await look();
+  expect(await auditHoldings(h.db, [adapter])).toEqual([]);
+  await h.db.query(`UPDATE deposit SET currency = NULL, amount = 0 WHERE amount = 2 AND network = $1`, [network]);
+  // As where the node says two things: the row is there, and the comparison finds what is not credited.
+  expect(await auditHoldings(h.db, [adapter])).toMatchObject([{ invariant: 'I5' }]);
+});
+
+it('follows no node of another network, whose addresses look alike', async () => {
+  const other = await simulatedXrpl(2000);
+  try {
+    const wrong = createAdapter(network, { ...config, ETH_RPC_URL: other.part.url });
+    await expect(wrong.head()).rejects.toThrow('on network 2000');
+  } finally {
+    await other.end();
+  }
+});
