@@ -1,7 +1,19 @@
 /** @jest-environment node */
+import { signingActivities } from '../../activities/txmanager/signing';
+import { withdrawalActivities } from '../../activities/withdrawals/withdrawals';
 import { createFollower } from '../../activities/chains/follower';
 import { createAdapter } from '../../chains/adapters';
 import { createCodecs } from '../../chains/codecs';
+import { xrplChains } from '../../chains/xrpl/chain';
+import { xrplFamily } from '../../chains/xrpl/expiring-family';
+import { openWithdrawal } from '../../commands/withdrawals/create';
+import { post } from '../../db/ledger/ledger';
+import { addToWhitelist } from '../../db/wallets/whitelist';
+import { newId } from '../../domain/ids';
+import { adjustment } from '../../domain/ledger/entry';
+import { sendIntent } from '../../txmanager/send/send';
+import { anApprover } from '../approver';
+import { bookEnd } from '../book-end';
 import { auditHoldings } from '../../db/audit/audit-chain';
 import type * as Audits from '../../db/audit/audit';
 import type { ChainAdapter } from '../../domain/chains/chain';
@@ -190,9 +202,55 @@ it('holds what the rows say, whosever it is', async () => {
   await paid(depositAddress, xrp(2));
   await look();
   expect(await auditHoldings(h.db, [adapter])).toEqual([]);
-  await h.db.query(`UPDATE deposit SET currency = NULL, amount = 0 WHERE amount = 2 AND network = $1`, [network]);
+  const set = (currency: string | null, amount: number): Promise<unknown> =>
+    h.db.query(
+      `UPDATE deposit SET currency = $2, amount = $3 WHERE network = $1 AND stated_amount = 2 AND stated_tag IS NULL`,
+      [network, currency, amount],
+    );
+  await set(null, 0);
   // As where the node says two things: the row is there, and the comparison finds what is not credited.
   expect(await auditHoldings(h.db, [adapter])).toMatchObject([{ invariant: 'I5' }]);
+  await set('XRP', 2);
+});
+
+it('ends a withdrawal in the ledger that has it, and books what it burned', async () => {
+  const seed = Buffer.alloc(64, 7);
+  const treasury = adapter.derive(adapter.extendedKey(seed, 'treasury'), 0);
+  await paid(treasury, xrp(500));
+  await look();
+  await h.db.transaction((tx) =>
+    post(tx, {
+      key: 'test/xrp',
+      entry: adjustment,
+      postings: [{ debit: 'Q:capital', credit: `L:available:${shop.id}`, asset: 'XRP', amount: '400' }],
+    }),
+  );
+  const { address: to } = await net.funded(5);
+  const ann = anApprover('ann@shop.example');
+  const receiver = { currency: 'XRP', address: to, destinationTag: '9' };
+  await addToWhitelist(h.db.manager, shop.id, ann, { type: 'wallet', ...receiver });
+  const codecs = createCodecs(config.chain);
+  const ask = { amount: '20', feeMode: 'add' as const, ...receiver };
+  const { row } = await h.db.transaction((tx) =>
+    openWithdrawal(tx, { codecs, rateMaxAgeSeconds: 3600 }, shop.id, ask, ann, newId()),
+  );
+  const next = await withdrawalActivities({ db: h.db, nodes: [adapter] }).nextWithdrawalIntent(row.id);
+  const { id: intentId } = next as { id: string };
+  const family = xrplFamily(xrplChains.local, net.node);
+  const signer = signingActivities({ db: h.db, codecs, seed, expiring: { [network]: family } as never });
+  expect(await signer.signOnce(intentId)).toEqual({ state: 'stored' });
+  await sendIntent({ db: h.db, adapter, log: { info: () => undefined } }, intentId);
+  await net.close();
+  await look();
+  expect(await h.db.query('SELECT status, success, fee_units::int AS fee FROM attempt')).toEqual([
+    { status: 'final', success: true, fee: 10 },
+  ]);
+  await bookEnd(h.db, intentId);
+  expect(await h.db.query('SELECT status FROM withdrawal WHERE id = $1', [row.id])).toEqual([{ status: 'completed' }]);
+  const ledger = (await net.node.readLedger((await net.node.head()).height))!;
+  expect(ledger.transfers).toMatchObject([{ to, tag: '9', units: xrp(20) }]);
+  expect(await auditHoldings(h.db, [adapter])).toEqual([]);
+  expect(await broken()).toEqual([]);
 });
 
 it('follows no node of another network, whose addresses look alike', async () => {
