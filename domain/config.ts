@@ -13,7 +13,7 @@ import {
   type UtxoPrefix,
 } from './chains/assets';
 import { isLocalChain } from './chains/freshness';
-import { isTestChain } from './chains/chosen-chain';
+import { isSimulated, isTestChain } from './chains/chosen-chain';
 import { defaultLanes, mostLanes } from './treasury/lanes';
 import { lightningFaults } from './lightning/settings';
 import type { NewDestinationRules } from './txmanager/new-destinations';
@@ -181,6 +181,8 @@ export function parseConfig(
   const lanes = parseLanes(raw.LANES, faults);
   const operatorIps = parseRanges('OPERATOR_IPS', raw, faults);
   const on = parseNetworks(raw, faults);
+  for (const id of isProduction ? on.networks : [])
+    if (isSimulated(networks[id])) faults.push(`NETWORKS: the node of ${id} is a simulator, which production refuses`);
   const signerNodes = signerNodesIn(raw, faults, on.networks, process);
   const chain = {
     chainNames: Object.fromEntries(

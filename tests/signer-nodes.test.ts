@@ -71,9 +71,13 @@ describe('the setting', () => {
     };
     const parse = (xrpl: string) => () =>
       parseConfig({ ...production, SIGNER_NODES: given({ xrpl }) }, undefined, 'signer');
+    expect(parse('https://other.example')).toThrow('the node of xrpl is a simulator, which production refuses');
+    const { isLocal: _, ...live } = xrplNetwork;
+    register([], live);
     expect(parse('https://other.example')).not.toThrow();
     expect(parse('https://node.example/other')).toThrow('the node of xrpl is that of its chain worker');
     expect(parse('http://203.0.113.7:5005')).toThrow('an address of xrpl is plain http to a public address');
+    register([], xrplNetwork);
   });
 });
 

@@ -1,6 +1,6 @@
 import { shown } from '../../domain/payments/shown';
 import { Type } from 'typebox';
-import { explorersOf } from '../../domain/chains/chosen-chain';
+import { explorersOf, isSimulated } from '../../domain/chains/chosen-chain';
 import { assetsOn, contractOf, networks } from '../../domain/chains/assets';
 import { coinName, networkStatus, networkStatuses, sortOffers, usualSeconds } from '../../domain/chains/coins';
 import { everyCurrency, freezes } from '../../db/limits/outbound';
@@ -35,6 +35,9 @@ export const listCurrencies = route({
         isToken: Type.Boolean(),
         contractAddress: nullable(Type.String()),
         requiresDestinationTag: Type.Boolean(),
+        simulated: Type.Optional(
+          Type.Boolean({ description: 'True in a sandbox that plays the network: no coins of it move. Else absent.' }),
+        ),
         addressRegex: Type.String(),
         requiredConfirmations: Type.Integer(),
         payin: Type.Boolean({ description: 'Payments can be made in it.' }),
@@ -91,6 +94,7 @@ export const listCurrencies = route({
         isToken: asset.contract !== null,
         contractAddress: contractOf(asset, config.chain),
         requiresDestinationTag: asset.requiresDestinationTag,
+        ...(isSimulated(network) ? { simulated: true } : {}),
         addressRegex: asset.addressRegex,
         requiredConfirmations: confirmations,
         payin: isOpen,

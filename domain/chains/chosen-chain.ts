@@ -13,6 +13,9 @@ export const faucetOf = (network: Network, settings: Settings): string | null =>
       ? (network.faucet ?? null)
       : (network.testChains?.[settings.chainIds[network.id] ?? 0]?.faucet ?? null);
 
+/** Whether its node is a simulator of ours: of a network whose transactions expire no node runs on one machine. */
+export const isSimulated = (network: Network): boolean => network.expiring !== undefined && network.isLocal === true;
+
 /** Whether its coins are worth nothing, as far as we know: a chain that the registry lacks may be a live one. */
 export const isTestChain = (network: Network, settings: Settings): boolean =>
   isLocalChain(network, settings) || faucetOf(network, settings) !== null;

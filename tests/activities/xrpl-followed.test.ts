@@ -107,6 +107,15 @@ it('keeps what our account must hold, as the node says', async () => {
   expect(kept).toContainEqual({ address: treasury, units: 1_000_000 });
 });
 
+it('is called simulated in the list of currencies, and nothing else is', async () => {
+  const { body } = await h.call('GET', '/api/v1/currencies');
+  const listed = body.data as Array<{ currency: string; simulated?: boolean }>;
+  expect(listed.filter(({ simulated }) => simulated !== undefined)).toMatchObject([
+    { currency: 'XRP', simulated: true },
+  ]);
+  expect(listed.length).toBeGreaterThan(1);
+});
+
 it('asks for the price of a payment, in drops', async () => {
   const [fee] = await h.db.query('SELECT trim_scale(unit_price)::text AS price FROM network_fee WHERE network = $1', [
     network,
