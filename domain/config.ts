@@ -196,12 +196,7 @@ export function parseConfig(
   checkSimulator(raw, faults);
   const lightningOf = { networks: on.networks, chainName: raw.BTC_NETWORK, process: inLightning(on, process) };
   faults.push(...lightningFaults(raw, lightningOf));
-  const confirmations: Record<string, number> = {};
-  for (const pair of list(raw.CONFIRMATIONS)) {
-    const match = /^([a-z]+)=(\d{1,4})$/.exec(pair);
-    if (match?.[1] && match[2]) confirmations[match[1]] = parseInt(match[2], 10);
-    else faults.push(`CONFIRMATIONS: '${pair}' is not network=depth`);
-  }
+  const confirmations = parseConfirmations(raw, faults);
   if (faults.length) throw new ConfigError(`Configuration: ${faults.join('; ')}. See .env.example`, faults);
   return {
     ...raw,
@@ -217,6 +212,16 @@ export function parseConfig(
     amlProviders: chosen,
     isProduction,
   };
+}
+
+function parseConfirmations(raw: Raw, faults: string[]): Record<string, number> {
+  const confirmations: Record<string, number> = {};
+  for (const pair of list(raw.CONFIRMATIONS)) {
+    const match = /^([a-z]+)=(\d{1,4})$/.exec(pair);
+    if (match?.[1] && match[2]) confirmations[match[1]] = parseInt(match[2], 10);
+    else faults.push(`CONFIRMATIONS: '${pair}' is not network=depth`);
+  }
+  return confirmations;
 }
 
 const signerNodesIn = (raw: Raw, faults: string[], on: readonly NetworkId[], process?: ProcessName): SignerNodes =>
