@@ -1,4 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { wasUndone } from './retry';
+import { isUnavailable } from './unavailable';
 
 type Waiting<Item, Written> = Readonly<{
   item: Item;
@@ -8,12 +10,12 @@ type Waiting<Item, Written> = Readonly<{
   reject: (error: unknown) => void;
 }>;
 
-/** What PostgreSQL says of a connection or of itself: nothing is known of the transaction, or alone it would fare no
- *  better. */
-const saysNothingOfRows = /^(08|53|57|58|25006)/;
-const wasUndone = (error: unknown): boolean => {
+/** Whether it says something of one of the items, or may pass for each alone. Otherwise nothing is known of the
+ *  transaction, or each alone would wait as long again. */
+const isOfOne = (error: unknown): boolean => {
   const { code } = error as { code?: unknown };
-  return typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) && !saysNothingOfRows.test(code);
+  const isSqlState = typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code);
+  return wasUndone(error) || (isSqlState && !isUnavailable(error));
 };
 
 /** Writes that would wait for one row of the database, as those of one merchant do for the counter of its events: the
@@ -51,7 +53,7 @@ export class GroupCommit<Item, Written> {
       const written = await group[0]!.within(() => this.write(group.map(({ item }) => item)));
       for (const [place, { resolve }] of group.entries()) resolve(written[place]!);
     } catch (error) {
-      if (group.length > 1 && wasUndone(error)) for (const one of group) await this.writeGroup([one]);
+      if (group.length > 1 && isOfOne(error)) for (const one of group) await this.writeGroup([one]);
       else for (const { reject } of group) reject(error);
     }
   }

@@ -1,4 +1,5 @@
 import { DomainError, errorTable, type ErrorCode } from '../../domain/errors';
+import { isUnavailable } from '../../db/unavailable';
 
 /** The only place where an error becomes a response. Contract: 7. */
 
@@ -40,23 +41,6 @@ export const ownMessage: readonly ErrorCode[] = [
   'SCENARIO_REFUSED',
   'SIMULATION_UNAVAILABLE',
 ];
-
-/** PostgreSQL is away, full or not answering: nothing is wrong with the request. */
-const unavailable = [
-  /^(ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN)$/,
-  /^(08\d\d\d|57P0[1-5]|57014|55P03|53\d\d\d|25006|40001|40P01|58030)$/,
-];
-/** What the driver says without a code. */
-const lostConnection = [
-  /timeout exceeded when trying to connect|Connection terminated|Client has encountered a connection error/i,
-  /Query read timeout|Driver not Connected/i,
-];
-const isAny = (text: string, patterns: readonly RegExp[]): boolean => patterns.some((pattern) => pattern.test(text));
-function isUnavailable(error: unknown): boolean {
-  const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown };
-  if (typeof code === 'string' && isAny(code, unavailable)) return true;
-  return typeof message === 'string' && isAny(message, lostConnection);
-}
 
 function asDomainError(error: unknown): DomainError {
   if (error instanceof DomainError) return error;

@@ -66,7 +66,7 @@ it.each(['CP005', '40P01', '23505'])('writes each alone where the database undid
   expect((await settled).map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
 });
 
-it.each(['08006', '57014', '53300', 'ECONNRESET'])(
+it.each(['08006', '57014', '53300', '55P03', 'EPIPE', 'ECONNRESET'])(
   'asks nothing a second time where it is not known what became of it: %s',
   async (code) => {
     const error = undone(code);
