@@ -9,6 +9,7 @@ import type { PaymentRow } from '../../domain/payments/payment';
 import { receiverAt } from '../../domain/payments/receiver';
 import { requiredDepth } from '../../db/payments/payments';
 import { noLiveKey } from '../../db/recovery/live-key';
+import { batcherPer } from '../../db/batcher';
 import { prepared } from '../../db/query';
 import { priceOf, pricingSql, quoteAt, type PricingRow } from '../../db/pricing/pricing';
 import { canReceive, msatOf } from '../lightning/offer';
@@ -43,35 +44,57 @@ const unpriced = {
   key_index: null,
 };
 
+/** Creations that are read for together. */
+const most = 16;
+type Asking = Readonly<{
+  merchant: Pick<Merchant, 'id' | 'displayCurrency'>;
+  asset: Asset | undefined;
+  idempotencyKey: string | null;
+  maxAge: number;
+}>;
+const contextsOf = batcherPer((db, asking: readonly Asking[]) => readContexts(db, asking), most);
+
 /** All that a creation reads, in one round trip: the clock, the price, the wallet, the next key and an earlier payment
- *  with the same key. An index that is drawn and not used stays unused: addresses are never given twice. */
-export async function readContext(
+ *  with the same key; with others of the merchant where they come at once. An index that is drawn and not used stays
+ *  unused: addresses are never given twice. */
+export const readContext = (
   db: DataSource,
   merchant: Merchant,
   asset: Asset | undefined,
   idempotencyKey: string | null,
   maxAge: number,
-): Promise<ContextRow> {
-  const existing = `LEFT JOIN payment e ON e.merchant_id = $1 AND e.idempotency_key = $2::text`;
+): Promise<ContextRow> =>
+  contextsOf(db).add(`${merchant.id} ${merchant.displayCurrency} ${asset?.currency} ${maxAge}`, {
+    ...{ merchant, asset, idempotencyKey, maxAge },
+  });
+
+/** Those of one merchant, asset and age of a rate. An earlier payment is looked for by its index, key by key, whatever
+ *  the planner believes of how many there are. */
+async function readContexts(db: DataSource, asking: readonly Asking[]): Promise<ContextRow[]> {
+  const { merchant, asset, maxAge } = asking[0]!;
+  const keys = asking.map(({ idempotencyKey }) => idempotencyKey);
+  const asked = `unnest($2::text[]) WITH ORDINALITY AS i(key, place)
+       LEFT JOIN LATERAL (SELECT p.id FROM payment p WHERE p.merchant_id = $1 AND p.idempotency_key = i.key LIMIT 1) e
+         ON true`;
   if (!asset) {
-    const [row] = await prepared(db, 'creation-without-currency').query<Array<Pick<ContextRow, 'now' | 'existing_id'>>>(
-      `SELECT clock_timestamp() AS now, e.id AS existing_id FROM (SELECT) one ${existing}`,
-      [merchant.id, idempotencyKey],
+    const rows = await prepared(db, 'creations-without-currency').query<Pick<ContextRow, 'now' | 'existing_id'>[]>(
+      `SELECT clock_timestamp() AS now, e.id AS existing_id FROM ${asked} ORDER BY i.place`,
+      [merchant.id, keys],
     );
-    return { ...unpriced, ...row! };
+    return rows.map((row) => ({ ...unpriced, ...row }));
   }
   const { columns, joins } = pricingSql({ currency: '$8', native: '$4', network: '$5', fiat: '$6', age: '$7' });
-  const [row] = await prepared(db, 'creation-with-currency').query<ContextRow[]>(
+  return prepared(db, 'creations-with-currency').query<ContextRow[]>(
     `SELECT clock_timestamp() AS now, e.id AS existing_id, ${columns}, w.settlement_address, w.custody,
             k.xpub, k.branch,
             CASE WHEN e.id IS NULL AND w.id IS NOT NULL AND k.xpub IS NOT NULL AND NOT $9
                  THEN nextval(format('key_index_%s_deposit', k.sequence_of)::regclass)::text END AS key_index
-       FROM (SELECT) one ${joins}
+       FROM ${asked} ${joins}
        LEFT JOIN merchant_wallet w ON w.merchant_id = $1 AND w.currency = $3 AND w.is_active
-       LEFT JOIN live_key k ON k.network = $5 AND k.role = 'deposit' ${existing}`,
+       LEFT JOIN live_key k ON k.network = $5 AND k.role = 'deposit' ORDER BY i.place`,
     [
       merchant.id,
-      idempotencyKey,
+      keys,
       asset.currency,
       networkOf(asset.currency).native,
       asset.network,
@@ -81,7 +104,6 @@ export async function readContext(
       isByLightning(asset.currency),
     ],
   );
-  return row!;
 }
 
 /** What receives the money of a payment: an address of its network, or an invoice. */

@@ -1,6 +1,7 @@
 import { RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible';
 import type { DataSource } from 'typeorm';
 import type { Limit } from '../../domain/access/rate-limits';
+import { Batcher } from '../batcher';
 import { poolOf } from '../query';
 
 /** `retryAfterSeconds`: set where the request is refused. */
@@ -8,23 +9,47 @@ export type LimitAnswer = Readonly<{ left: number; limit: number; resetSeconds: 
 
 const seconds = (ms: number): number => Math.max(1, Math.ceil(ms / 1000));
 
-/** Limits kept in PostgreSQL by one atomic statement each, so that all copies of the API share them. Contract: 8. */
+/** Requests of one caller that are counted by one statement. */
+const most = 64;
+/** What one statement counted for one of its requests. */
+type Counted = Readonly<{ isOver: boolean; left: number; msLeft: number }>;
+
+/** Limits kept in PostgreSQL by one atomic statement each, so that all copies of the API share them. What one caller
+ *  asks at once is counted together, each in its turn. Contract: 8. */
 export class RateLimits {
   private readonly limiters = new Map<string, RateLimiterPostgres>();
+  private readonly counts = new Map<string, Batcher<string, Counted>>();
 
   constructor(private readonly db: DataSource) {}
 
   /** Counts one request of `caller` against `limit`, under the name `bucket`. Rejects where PostgreSQL does not
    *  answer. */
   async consume(bucket: string, caller: string, limit: Limit): Promise<LimitAnswer> {
-    try {
-      const answer = await this.limiter(bucket, limit).consume(caller);
-      return { left: answer.remainingPoints, limit: limit.points, resetSeconds: seconds(answer.msBeforeNext) };
-    } catch (refusal) {
-      if (!(refusal instanceof RateLimiterRes)) throw refusal;
-      const retryAfterSeconds = seconds(refusal.msBeforeNext);
-      return { left: 0, limit: limit.points, resetSeconds: retryAfterSeconds, retryAfterSeconds };
-    }
+    const counts =
+      this.counts.get(bucket) ?? new Batcher((callers: readonly string[]) => this.count(bucket, callers, limit), most);
+    this.counts.set(bucket, counts);
+    const { isOver, left, msLeft } = await counts.add(caller, caller);
+    const answer = { left, limit: limit.points, resetSeconds: seconds(msLeft) };
+    return isOver ? { ...answer, retryAfterSeconds: answer.resetSeconds } : answer;
+  }
+
+  /** Requests of one caller, all of the same name. */
+  private async count(bucket: string, callers: readonly string[], limit: Limit): Promise<Counted[]> {
+    let isRefused = false;
+    const answer = await this.limiter(bucket, limit)
+      .consume(callers[0]!, callers.length)
+      .catch((refusal: unknown) => {
+        if (!(refusal instanceof RateLimiterRes)) throw refusal;
+        isRefused = true;
+        return refusal;
+      });
+    // Whom this process knows to be over the limit is counted no further.
+    const isKnown = isRefused && answer.consumedPoints === 0;
+    return callers.map((_, n) => {
+      const nth = answer.consumedPoints - callers.length + n + 1;
+      const left = isKnown ? 0 : Math.max(0, limit.points - nth);
+      return { isOver: isKnown || nth > limit.points, left, msLeft: answer.msBeforeNext };
+    });
   }
 
   /** Starts the count of `caller` anew. */

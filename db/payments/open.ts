@@ -1,5 +1,5 @@
 import type { DataSource } from 'typeorm';
-import { GroupCommit } from '../group-commit';
+import { batcherPer } from '../batcher';
 import { prepared } from '../query';
 
 /** What `open_payment` takes: JSON as text. */
@@ -21,18 +21,12 @@ export type OpenedPayment = Readonly<{ payment_id: string; replayed: boolean }>;
 
 /** Payments in one transaction: some 20 ms of the database, for which the last one waits. */
 const most = 16;
-const groups = new WeakMap<DataSource, GroupCommit<PaymentToOpen, OpenedPayment>>();
-
-function groupsOf(db: DataSource): GroupCommit<PaymentToOpen, OpenedPayment> {
-  const group = groups.get(db) ?? new GroupCommit((payments) => openTogether(db, payments), most);
-  groups.set(db, group);
-  return group;
-}
+const batcherOf = batcherPer((db, payments: readonly PaymentToOpen[]) => openTogether(db, payments), most);
 
 /** Opens a payment, with others of the same `opener` where they come at once: all of one merchant, whose counter of
  *  events they lock. Rejects with what `open_payment` raises of it. */
 export const openInTurn = (db: DataSource, opener: string, payment: PaymentToOpen): Promise<OpenedPayment> =>
-  groupsOf(db).add(opener, payment);
+  batcherOf(db).add(opener, payment);
 
 const openTogether = (db: DataSource, payments: readonly PaymentToOpen[]): Promise<OpenedPayment[]> =>
   prepared(db, 'creations').query<OpenedPayment[]>(

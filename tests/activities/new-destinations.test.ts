@@ -152,6 +152,25 @@ describe('A10: the cap for new destinations', () => {
     expect(await nextNonce()).toBe(2);
   });
 
+  it('leaves no gap among the nonces of a long payout where a line of its middle is above it', async () => {
+    const addresses = Array.from({ length: 40 }, nextAddress);
+    for (const address of addresses) await list(address);
+    const { row } = await db.transaction((tx) =>
+      queueBatch(tx, deps, merchantId, ann, {
+        rows: addresses.map((address, n) => ({ currency: 'ETH', address, amount: n === 20 ? '0.9' : '0.02' })),
+        idempotencyKey: newId(),
+      }),
+    );
+    await payoutActivities({ db, nodes }).payoutStep(row.id);
+    expect(await signer.signPayouts(row.id)).toEqual({ stored: 39, reason: waiting.reason });
+    const signed: Array<{ nonce: number; outputs: Array<{ address: string }> }> = await db.query(
+      'SELECT nonce, outputs FROM attempt ORDER BY id',
+    );
+    expect(signed.map(({ nonce }) => nonce)).toEqual(Array.from({ length: 39 }, (_, n) => n));
+    expect(signed.map(({ outputs }) => outputs[0]!.address)).toEqual(addresses.toSpliced(20, 1));
+    expect(await nextNonce()).toBe(39);
+  });
+
   it('counts outputs of one payment together, in the order of the payments, and what is known not at all', async () => {
     const admit = (...outputs: ReadonlyArray<readonly [intent: string, address: string, units: string]>) =>
       countNewDestinations(

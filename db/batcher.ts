@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import type { DataSource } from 'typeorm';
 import { wasUndone } from './retry';
 import { isUnavailable } from './unavailable';
 
@@ -18,20 +19,20 @@ const isOfOne = (error: unknown): boolean => {
   return wasUndone(error) || (isSqlState && !isUnavailable(error));
 };
 
-/** Writes that would wait for one row of the database, as those of one merchant do for the counter of its events: the
- *  first goes alone, and all that come while it is under way go together, in the order in which they came. PostgreSQL
- *  then flushes its log once for all of them. Where it undoes a transaction for the sake of one, each goes alone. */
-export class GroupCommit<Item, Written> {
+/** One statement for many that come at once under one key: the first goes alone, and all that come while it is under
+ *  way go together, in the order in which they came. A statement costs a process and PostgreSQL more than what it asks,
+ *  and writes that lock one row would wait for each other. Where the database refuses one of many, each goes alone. */
+export class Batcher<Item, Written> {
   private readonly queues = new Map<string, Waiting<Item, Written>[]>();
 
-  /** `write`: one transaction, which gives what it wrote of each item, in their order. `most`: items in it. */
+  /** `write`: one statement, which gives what it read or wrote of each item, in their order. `most`: items in it. */
   constructor(
     private readonly write: (items: readonly Item[]) => Promise<readonly Written[]>,
     private readonly most: number,
   ) {}
 
-  /** Resolves once `item` is committed. Rejects as `write` does: of that item alone where the database has undone
-   *  it. */
+  /** Resolves once `item` is answered, and what it wrote is committed. Rejects as `write` does: of that item alone where
+   *  the database has undone it. */
   async add(key: string, item: Item): Promise<Written> {
     const { promise, resolve, reject } = Promise.withResolvers<Written>();
     const waiting = { item, within: AsyncLocalStorage.snapshot(), resolve, reject };
@@ -57,4 +58,17 @@ export class GroupCommit<Item, Written> {
       else for (const { reject } of group) reject(error);
     }
   }
+}
+
+/** The batcher of each database, made when it is first asked for. `write` and `most` as the batcher's own. */
+export function batcherPer<Item, Written>(
+  write: (db: DataSource, items: readonly Item[]) => Promise<readonly Written[]>,
+  most: number,
+): (db: DataSource) => Batcher<Item, Written> {
+  const batchers = new WeakMap<DataSource, Batcher<Item, Written>>();
+  return (db) => {
+    const batcher = batchers.get(db) ?? new Batcher((items) => write(db, items), most);
+    batchers.set(db, batcher);
+    return batcher;
+  };
 }

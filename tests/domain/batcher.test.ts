@@ -1,13 +1,13 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { setImmediate as turn } from 'node:timers/promises';
-import { GroupCommit } from '../../db/group-commit';
+import { Batcher } from '../../db/batcher';
 
 type Write = Readonly<{ items: readonly string[]; ends: (error?: unknown) => void }>;
 
 /** A database that ends a transaction when it is told to. */
 function database(most = 3) {
   const writes: Write[] = [];
-  const group = new GroupCommit<string, string>((items) => {
+  const group = new Batcher<string, string>((items) => {
     const { promise, resolve, reject } = Promise.withResolvers<string[]>();
     const ends = (error?: unknown): void => (error ? reject(error) : resolve(items.map((item) => `${item}!`)));
     writes.push({ items, ends });
@@ -91,7 +91,7 @@ it.each(['08006', '57014', '53300', '55P03', 'EPIPE', 'ECONNRESET'])(
 it('writes as part of the request that brought the first of them', async () => {
   const request = new AsyncLocalStorage<string>();
   const seen: (string | undefined)[] = [];
-  const group = new GroupCommit<string, string>(async (items) => {
+  const group = new Batcher<string, string>(async (items) => {
     seen.push(request.getStore());
     await turn();
     return items;
