@@ -31,8 +31,8 @@ export class Batcher<Item, Written> {
     private readonly most: number,
   ) {}
 
-  /** Resolves once `item` is answered, and what it wrote is committed. Rejects as `write` does: of that item alone where
-   *  the database has undone it. */
+  /** Resolves once `item` is answered, and what it wrote is committed. Rejects as `write` does: of that item alone
+   *  where the database has undone it. */
   async add(key: string, item: Item): Promise<Written> {
     const { promise, resolve, reject } = Promise.withResolvers<Written>();
     const waiting = { item, within: AsyncLocalStorage.snapshot(), resolve, reject };
