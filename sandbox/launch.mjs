@@ -42,7 +42,7 @@ const commands = {
   torture: { takesStore: true },
   'restore-drill': {},
   'upgrade-drill': {},
-  soak: {},
+  soak: { takesStore: true },
   test: { node: jestNode, takesStore: true },
 };
 

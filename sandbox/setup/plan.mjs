@@ -30,7 +30,7 @@ const needs = {
   torture: chosen,
   'restore-drill': () => servers,
   'upgrade-drill': () => servers,
-  soak: () => servers,
+  soak: chosen,
   test: (store) => ({
     ...servers,
     ...(store === 'postgres' ? { 'temporal-on-postgres': ['temporal'] } : {}),

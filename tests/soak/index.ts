@@ -1,8 +1,8 @@
 import { parseArgs } from 'node:util';
 import { soak } from './soak';
 
-/** `npm run soak -- [--minutes M] [--share S]`: half an hour at half of what the machine can do, and what memory, times
- *  and tables did meanwhile. */
+/** `npm run soak -- [--minutes M] [--share S] [--temporal postgres]`: half an hour at half of what the machine can do,
+ *  and what memory, times and tables did meanwhile. */
 const { values } = parseArgs({
   options: { minutes: { type: 'string', default: '30' }, share: { type: 'string', default: '0.5' } },
 });
