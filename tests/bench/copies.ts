@@ -1,17 +1,20 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
+import { inParallel } from '../../chains/json-rpc';
 import { createApiKey, revokeApiKey } from '../../db/access/api-keys';
 import { rateClasses } from '../../domain/access/rate-limits';
 import { World, type Shop } from '../world';
 import { cpuOf } from './cpu-time';
-import { dispatched, median, report, rounds, times } from './measure';
+import { dispatched, median, report, rounds } from './measure';
 
-/** `npm run bench -- copies`: creation by one, two and four processes of the API beside each other. What each creation
- *  costs them and PostgreSQL, what their statements wait for, and that limits and revocations hold for all of them. */
+/** `npm run bench -- copies`: creation by one, two and four processes of the API beside each other, each with as many
+ *  clients: copies are added where there is more to do. What each creation costs them and PostgreSQL, what their
+ *  statements wait for, and that limits and revocations hold for all of them. */
 
 const most = 4;
 const widths = [1, 2, most];
 const creations = 400;
+const clientsOfEach = 4;
 /** A look at what statements wait for takes CPU itself: seldom enough to be none of what is measured. */
 const lookMs = 50;
 
@@ -51,11 +54,14 @@ async function ask(url: string, method: string, path: string, key?: string, body
 
 /** `count` payments, by the copies in turn. */
 const create = (urls: readonly string[], shop: Shop, count: number): Promise<unknown> =>
-  times(count, async (n) => {
-    const url = urls[n % urls.length]!;
-    const status = await ask(url, 'POST', '/api/v1/payments', shop.secretKey, { amount: 25, currency: 'BTC' });
-    if (status !== 201) throw new Error(`create: ${status}`);
-  });
+  inParallel(
+    Array.from({ length: count }, (_, n) => urls[n % urls.length]!),
+    urls.length * clientsOfEach,
+    async (url) => {
+      const status = await ask(url, 'POST', '/api/v1/payments', shop.secretKey, { amount: 25, currency: 'BTC' });
+      if (status !== 201) throw new Error(`create: ${status}`);
+    },
+  );
 
 /** CPU time of all copies, also of those that are not asked, and of PostgreSQL; milliseconds. */
 function used(world: World): { api: number; postgres: number } {

@@ -100,6 +100,8 @@ export class Load {
   }
 
   private async payOut(): Promise<void> {
+    // The run outlasts an access token.
+    await this.payer.ann.post('/api/v1/auth/refresh');
     const rows = await this.payer.rows(Array.from({ length: payoutLines }, () => 'ETH' as const));
     this.payouts.push(await this.payer.queue(rows));
   }
