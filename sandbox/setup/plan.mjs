@@ -26,7 +26,7 @@ const needs = {
     ...chosen(store),
     ...(args.some((one) => one.includes('litecoin')) ? { litecoind: [] } : {}),
   }),
-  bench: chosen,
+  bench: (store, args) => ({ ...chosen(store), ...(args.includes('networks') ? { litecoind: [] } : {}) }),
   torture: chosen,
   'restore-drill': () => servers,
   'upgrade-drill': () => servers,
