@@ -43,6 +43,16 @@ it('is taken whole: by who reads, by who takes, and by who does neither', () => 
   expect(faultsOf(several, 'chain')).toEqual([]);
 });
 
+it('offers payments where that is said, in each process, and a node is set', () => {
+  expect(parseConfig({ LIGHTNING_URL: ofReaders.LIGHTNING_URL }, undefined, 'api').LIGHTNING_PAYMENTS).toBe(false);
+  const offers = { LIGHTNING_PAYMENTS: 'true' };
+  const { LIGHTNING_URL } = ofReaders;
+  expect(faultsOf({ ...offers, LIGHTNING_URL }, 'api')).toEqual([]);
+  expect(faultsOf(offers, 'api')).toEqual([
+    'LIGHTNING_PAYMENTS offers payments by the node of LIGHTNING_URL, which is not set',
+  ]);
+});
+
 it.each([...Object.keys(ofReaders), ...Object.keys(ofTaker)])('is refused without %s', (name) => {
   const faults = faultsOf({ ...all, [name]: '' }, 'chain');
   if (name !== 'LIGHTNING_URL') expect(faults).toEqual([`${name} is missing for LIGHTNING_URL`]);

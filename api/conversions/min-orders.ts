@@ -1,6 +1,6 @@
 import { shown } from '../../domain/payments/shown';
 import { Type } from 'typebox';
-import { findAsset } from '../../domain/chains/assets';
+import { payableAsset } from '../../domain/chains/assets';
 import { DomainError } from '../../domain/errors';
 import { minimums, type Minimum } from '../../db/pricing/pricing';
 import type { ApiDeps } from '../http/deps';
@@ -27,7 +27,10 @@ const present = ({ currency, minimum, minimumUsd, feeBps }: Minimum) => ({
 });
 
 const read = (deps: ApiDeps, feeBps: unknown): Promise<Minimum[]> =>
-  minimums(deps.db, feeBpsOf(feeBps), deps.config.RATE_MAX_AGE_SECONDS);
+  minimums(deps.db, feeBpsOf(feeBps), {
+    maxAgeSeconds: deps.config.RATE_MAX_AGE_SECONDS,
+    byLightning: deps.config.LIGHTNING_PAYMENTS,
+  });
 
 export const listMinimums = route({
   name: 'listMinimums',
@@ -58,7 +61,7 @@ export const getMinimum = route({
   success: { status: 200, schema: minimumSchema, description: 'The minimum.' },
   errors: ['INVALID_CURRENCY', 'CURRENCY_NOT_AVAILABLE'],
   async answer({ params, query: asked }, deps) {
-    const asset = findAsset(params.currency.toUpperCase());
+    const asset = payableAsset(params.currency.toUpperCase(), deps.config.LIGHTNING_PAYMENTS);
     if (!asset) throw new DomainError('INVALID_CURRENCY');
     const minimum = (await read(deps, asked.feeBps)).find(({ currency }) => currency === asset.currency);
     if (!minimum) throw new DomainError('CURRENCY_NOT_AVAILABLE');

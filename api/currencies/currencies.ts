@@ -1,10 +1,11 @@
 import { shown } from '../../domain/payments/shown';
 import { Type } from 'typebox';
 import { explorersOf, isSimulated } from '../../domain/chains/chosen-chain';
-import { assetsOn, contractOf, networks } from '../../domain/chains/assets';
-import { coinName, networkStatus, networkStatuses, sortOffers, usualSeconds } from '../../domain/chains/coins';
+import { carrierOf, contractOf, isByLightning, networks, payableOn } from '../../domain/chains/assets';
+import { coinName, currencyStatus, networkStatuses, sortOffers, usualSeconds } from '../../domain/chains/coins';
 import { everyCurrency, freezes } from '../../db/limits/outbound';
-import { requiredDepth } from '../../db/payments/payments';
+import { nodeNow } from '../../db/lightning/node';
+import { depthOf } from '../../db/payments/payments';
 import { minimumAt, offersNow } from '../../db/pricing/pricing';
 import { isSwitchedOn } from '../../db/access/switches';
 import { route } from '../http/route';
@@ -67,27 +68,28 @@ export const listCurrencies = route({
   },
   errors: [],
   async answer(_, { db, config }) {
-    const [offers, frozen, isConverting] = await Promise.all([
+    const [offers, node, frozen, isConverting] = await Promise.all([
       offersNow(db, { merchantId: null, fiat: 'USD', maxAgeSeconds: config.RATE_MAX_AGE_SECONDS }),
+      nodeNow(db),
       freezes(db),
       isSwitchedOn(db, 'conversions'),
     ]);
     const explorers = explorersOf(config.networks, config.chain);
-    const listed = assetsOn(config.networks).map((asset) => {
+    const listed = payableOn(config.networks, config.LIGHTNING_PAYMENTS).map((asset) => {
       const offer = offers.get(asset.currency)!;
-      const isPriced = offer.price !== null;
-      const told = networkStatus(asset.network, offer, { isOn: true, isPriced });
-      const isOpen = told.status !== 'disabled' && isPriced;
-      return { asset: asset.asset, currency: asset.currency, ...offer, ...told, isOpen, entry: asset };
+      const told = currencyStatus(asset, offer, node, { isOn: true, isPriced: offer.price !== null });
+      return { asset: asset.asset, currency: asset.currency, ...offer, ...told, entry: asset };
     });
     const data = sortOffers(listed).map(({ entry: asset, price, payerFee, status, statusMessage, isOpen }) => {
       const network = networks[asset.network];
-      const confirmations = requiredDepth(network.id, config.confirmations);
+      const confirmations = depthOf(asset, config.confirmations);
+      // Nothing leaves the channels of our node yet.
+      const isOnChain = !isByLightning(asset.currency);
       return {
         currency: asset.currency,
         asset: asset.asset,
         network: network.id,
-        networkName: network.name,
+        networkName: carrierOf(asset),
         coinName: coinName(asset),
         name: asset.name,
         decimals: asset.decimals,
@@ -98,12 +100,15 @@ export const listCurrencies = route({
         addressRegex: asset.addressRegex,
         requiredConfirmations: confirmations,
         payin: isOpen,
-        payout: status !== 'disabled' && !frozen.some((one) => [asset.currency, everyCurrency].includes(one.currency)),
-        convert: isConverting && price !== null,
+        payout:
+          isOnChain &&
+          status !== 'disabled' &&
+          !frozen.some((one) => [asset.currency, everyCurrency].includes(one.currency)),
+        convert: isOnChain && isConverting && price !== null,
         status,
         statusMessage,
         minAmountUsd: price ? shown(minimumAt(asset.currency, price, usualFeeBps).minimumUsd, 'up') : null,
-        explorerTxUrl: explorers[network.id] ?? null,
+        explorerTxUrl: (isOnChain && explorers[network.id]) || null,
         iconUrl: `${config.API_URL}${iconPath(asset.asset)}`,
         payerFeeUsd: payerFee === null ? null : shown(payerFee, 'up'),
         estimatedSeconds: usualSeconds(network.id, confirmations),

@@ -60,6 +60,7 @@ export const openingDeps = ({ db, codecs, config }: ApiDeps): OpenPaymentDeps =>
     openCheckoutsQuota: config.OPEN_CHECKOUTS_QUOTA,
     allowInsecureCallbacks: config.ALLOW_INSECURE_CALLBACKS,
     confirmations: config.confirmations,
+    byLightning: config.LIGHTNING_PAYMENTS,
     livemode: isLive({ config }),
   },
 });

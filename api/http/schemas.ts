@@ -191,7 +191,11 @@ export const paymentListSchema = Type.Object({
 /** Contract: 2.3. */
 export const createdSchema = named('CreatedPayment', {
   paymentId: id('Payment id.'),
-  depositAddress: optional(Type.String()),
+  depositAddress: optional(
+    nullable(
+      Type.String({ description: 'In `BTC_LN` the Lightning invoice; null while it is being made for the payer.' }),
+    ),
+  ),
   destinationTag: optional(Type.String({ description: tagOfPayment })),
   amount: Type.Number({ description: 'Crypto amount; without a currency the fiat price.' }),
   feeAmount: optional(Type.Number()),

@@ -1,4 +1,4 @@
-import { findAsset, type Currency } from '../../domain/chains/assets';
+import { isByLightning, payableAsset, type Currency } from '../../domain/chains/assets';
 import { DomainError } from '../../domain/errors';
 import { isZero } from '../../domain/money';
 import { isCurrencyAllowed, type PaymentRow } from '../../domain/payments/payment';
@@ -16,15 +16,17 @@ export async function checkCurrencyChoice(
   ticker: string,
 ): Promise<Currency | null> {
   const refused = new DomainError('CURRENCY_NOT_CHANGEABLE');
-  const asset = findAsset(ticker.toUpperCase());
+  const asset = payableAsset(ticker.toUpperCase(), config.LIGHTNING_PAYMENTS);
   const isOpen = payment.status === 'AWAITING_CURRENCY' || payment.status === 'WAITING';
   if (!asset || !isOpen || !isZero(payment.amount_paid)) throw refused;
   if (!isCurrencyAllowed(payment, asset.currency) || !config.networks.includes(asset.network)) throw refused;
   const { retryAfterSeconds } = await limits.consume('currencyOfInvoice', payment.id, rateClasses.choice);
   if (retryAfterSeconds !== undefined) throw new DomainError('RATE_LIMITED', undefined, { retryAfterSeconds });
   if (payment.currency === asset.currency) return null;
-  const { known, isFull } = await receiverOfPayment(db, payment.id, asset.currency);
-  if (known === null && isFull) throw refused;
+  if (!isByLightning(asset.currency)) {
+    const { known, isFull } = await receiverOfPayment(db, payment.id, asset.currency);
+    if (known === null && isFull) throw refused;
+  }
   try {
     await priceQuote(db, {
       merchantId: payment.merchant_id,

@@ -1,14 +1,17 @@
 import { Type } from 'typebox';
-import { assetOf, networks } from '../../domain/chains/assets';
-import { coinName, networkStatus, networkStatuses, sortOffers, usualSeconds } from '../../domain/chains/coins';
+import { assetOf, baseUnits, carrierOf, isByLightning, networks, payableAsset } from '../../domain/chains/assets';
+import { coinName, currencyStatus, networkStatuses, sortOffers, usualSeconds } from '../../domain/chains/coins';
 import { DomainError, type ErrorCode } from '../../domain/errors';
+import { whyNotByLightning, type NodeNow } from '../../domain/lightning/availability';
 import { fit } from '../../domain/money';
 import { shown } from '../../domain/payments/shown';
 import { viewCreated } from '../../domain/payments/payment-view';
+import { nodeNow } from '../../db/lightning/node';
 import { readInvoice, type InvoiceRead } from '../../db/payments/payment-queries';
 import { offersNow, quoteAt, type Price } from '../../db/pricing/pricing';
-import { requiredDepth } from '../../db/payments/payments';
+import { depthOf } from '../../db/payments/payments';
 import { walletsOf } from '../../db/wallets/wallets';
+import { invoiceShown } from './await-invoice';
 import { checkCurrencyChoice } from './currency-choice';
 import { cancelNow, selectNow } from './decide';
 import type { ApiDeps } from '../http/deps';
@@ -86,6 +89,14 @@ function choiceOf(price: Price | null, { row }: InvoiceRead, currency: string): 
   }
 }
 
+/** The same of a currency that comes by Lightning, where our node could not receive the amount now. */
+function receivable(choice: Choice, currency: string, node: NodeNow | null): Choice {
+  if (!isByLightning(currency) || !('amount' in choice)) return choice;
+  return whyNotByLightning(node, baseUnits(currency, choice.amount)) === null
+    ? choice
+    : { reason: 'TEMPORARILY_UNAVAILABLE' };
+}
+
 export const listInvoiceCurrencies = route({
   name: 'listInvoiceCurrencies',
   method: 'get',
@@ -131,19 +142,25 @@ export const listInvoiceCurrencies = route({
     const invoice = await invoiceOf(deps, params.invoiceId, 'INVOICE_NOT_FOUND');
     const { merchant_id: merchantId, fiat_currency: fiat } = invoice.row;
     const { config } = deps;
-    const [wallets, offers] = await Promise.all([
+    const [wallets, node, offers] = await Promise.all([
       walletsOf(deps.db, merchantId),
+      nodeNow(deps.db),
       offersNow(deps.db, { merchantId, fiat, maxAgeSeconds: config.RATE_MAX_AGE_SECONDS }),
     ]);
     const { allowed_currencies: allowed } = invoice.row;
     const taken = wallets
-      .filter((wallet) => wallet.is_active && (allowed === null || allowed.includes(wallet.currency)))
+      .filter(
+        ({ currency, is_active: isActive }) =>
+          isActive &&
+          (allowed === null || allowed.includes(currency)) &&
+          payableAsset(currency, config.LIGHTNING_PAYMENTS) !== undefined,
+      )
       .map(({ currency }) => {
         const asset = assetOf(currency);
         const { price, payerFee, ...watch } = offers.get(currency)!;
         const isOn = config.networks.includes(asset.network);
-        const told = networkStatus(asset.network, watch, { isOn, isPriced: price !== null });
-        const choice = choiceOf(told.status === 'disabled' ? null : price, invoice, currency);
+        const told = currencyStatus(asset, watch, node, { isOn, isPriced: price !== null });
+        const choice = receivable(choiceOf(told.isOpen ? price : null, invoice, currency), currency, node);
         return { currency, asset: asset.asset, entry: asset, payerFee, ...told, choice, isOpen: 'amount' in choice };
       });
     const items = sortOffers(taken).map(({ entry: asset, choice, payerFee, status, statusMessage, isOpen }) => {
@@ -152,13 +169,13 @@ export const listInvoiceCurrencies = route({
         currency: asset.currency,
         asset: asset.asset,
         network: network.id,
-        networkName: network.name,
+        networkName: carrierOf(asset),
         coinName: coinName(asset),
         name: asset.name,
         iconUrl: `${config.API_URL}${iconPath(asset.asset)}`,
         amount: 'amount' in choice ? choice.amount : null,
         feeAmount: 'amount' in choice ? choice.feeAmount : null,
-        estimatedSeconds: usualSeconds(network.id, requiredDepth(network.id, config.confirmations)),
+        estimatedSeconds: usualSeconds(network.id, depthOf(asset, config.confirmations)),
         available: isOpen,
         ...('reason' in choice ? { reason: choice.reason } : {}),
         payerFeeFiat: payerFee === null ? null : shown(payerFee, 'up'),
@@ -185,7 +202,8 @@ export const selectInvoiceCurrency = route({
     const { row } = await invoiceOf(deps, params.invoiceId, 'CURRENCY_NOT_CHANGEABLE');
     const currency = await checkCurrencyChoice(deps, row, body.currency);
     if (currency) await selectNow(deps, row, currency, 'payer');
-    return { data: viewCreated((await invoiceOf(deps, params.invoiceId, 'CURRENCY_NOT_CHANGEABLE')).row) };
+    const chosen = (await invoiceOf(deps, params.invoiceId, 'CURRENCY_NOT_CHANGEABLE')).row;
+    return { data: viewCreated((await invoiceShown(deps, chosen)) ?? chosen) };
   },
 });
 
@@ -223,7 +241,7 @@ export const refreshInvoiceQuote = route({
     // Another page may have renewed it a moment before.
     if (refusal && !(refusal instanceof DomainError && refusal.code === 'QUOTE_NOT_REFRESHABLE' && isInForce(renewed)))
       throw refusal;
-    return { data: viewCreated(renewed.row) };
+    return { data: viewCreated((await invoiceShown(deps, renewed.row)) ?? renewed.row) };
   },
 });
 

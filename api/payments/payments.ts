@@ -10,6 +10,7 @@ import { noteRefusal } from '../../db/access/request-log';
 import { timelineOf } from '../../db/payments/timeline';
 import { openingDeps, type ApiDeps } from '../http/deps';
 import { idempotencyKeyOf } from '../http/idempotency';
+import { chosenWithInvoice, openedWithInvoice } from './await-invoice';
 import { checkCurrencyChoice } from './currency-choice';
 import { cancelNow, selectNow } from './decide';
 import { route } from '../http/route';
@@ -47,7 +48,8 @@ export const createPayment = route({
   summary: 'Create a payment',
   description:
     'With a currency, the answer has the deposit address and the quote; without, the payer chooses on the hosted ' +
-    'invoice. The same idempotency key returns the first payment, whatever the body, if it is valid ' +
+    'invoice. In `BTC_LN` it waits a moment for the Lightning invoice, which stands for the address; where none comes, ' +
+    'the payment is cancelled and the answer is 503: ask again with the same key. The same idempotency key returns the first payment, whatever the body, if it is valid ' +
     '(`Idempotency-Replayed: true`). ' +
     'The reason of a generic refusal is kept for you under the request id: see request logs.',
   tag,
@@ -104,7 +106,7 @@ export const createPayment = route({
         expiresIn: body.expiresIn && Math.ceil(body.expiresIn),
       });
       const headers: Record<string, string> = replayed ? { 'Idempotency-Replayed': 'true' } : {};
-      return { data: viewCreated(row), headers };
+      return { data: viewCreated(await openedWithInvoice(deps, row)), headers };
     } catch (error) {
       if (error instanceof DomainError && error.code === 'PAYMENT_CREATION_FAILED')
         await noteRefusal(deps.db, { requestId, merchantId: merchant.id, details: error.details });
@@ -248,6 +250,6 @@ export const selectCurrency = route({
     const currency = await checkCurrencyChoice(deps, row, body.currency);
     if (currency) await selectNow(deps, row, currency, 'merchant');
     const chosen = await ownPayment(deps, merchant.id, row.id, 'CURRENCY_NOT_CHANGEABLE');
-    return { data: viewCreated(chosen.row) };
+    return { data: viewCreated(await chosenWithInvoice(deps, chosen.row)) };
   },
 });

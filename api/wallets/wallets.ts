@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import type { EntityManager } from 'typeorm';
 import type { Merchant } from '../../domain/access/access';
-import { assetOf, assetsOn } from '../../domain/chains/assets';
+import { assetOf, isByLightning, payableOn } from '../../domain/chains/assets';
 import { readAddress } from '../../domain/chains/address';
 import { checkSettlement } from '../../domain/chains/tags';
 import { DomainError } from '../../domain/errors';
@@ -17,7 +17,13 @@ import { notifyAdmins } from '../../commands/mail/notify-admins';
 import { viewWallet } from '../../domain/wallets/wallet-view';
 import { openChanges } from '../../db/wallets/settlement-changes';
 import { recordAct } from '../../db/access/audit-log';
-import { addWallet as add, deactivateWallet as deactivate, lockWallet, walletsOf } from '../../db/wallets/wallets';
+import {
+  addLightningWallet,
+  addWallet as add,
+  deactivateWallet as deactivate,
+  lockWallet,
+  walletsOf,
+} from '../../db/wallets/wallets';
 import { factorProps, requireFactor, withFactor } from '../access/step-up';
 import { actorOf, approverOf } from '../access/users';
 import type { ApiDeps } from '../http/deps';
@@ -82,7 +88,8 @@ export const addWallet = route({
   description:
     'Without `settlementAddress` settled money stays with the service and can be spent here; with one it leaves at ' +
     'once, from the moment that a change of the settlement address would count, and stays here until then. ' +
-    'All admins are told by mail.',
+    'What comes by Lightning (`BTC_LN`) always stays, and cannot be spent yet; the public key of the node stands for ' +
+    'the address. All admins are told by mail.',
   tag: 'Wallets',
   envelope: 'A',
   body: Type.Object({
@@ -96,7 +103,8 @@ export const addWallet = route({
   async answer({ body, user, merchant, ...from }, deps) {
     await checkWithdrawalIp(deps.db, merchant.id, from.ip);
     requireFactor(body);
-    const asset = assetsOn(deps.config.networks).find(({ currency }) => currency === body.currency.toUpperCase());
+    const { networks, LIGHTNING_PAYMENTS: byLightning } = deps.config;
+    const asset = payableOn(networks, byLightning).find(({ currency }) => currency === body.currency.toUpperCase());
     if (!asset) throw new DomainError('CURRENCY_NOT_AVAILABLE');
     const codec = deps.codecs[asset.network];
     const { settlementAddress } = body;
@@ -105,7 +113,8 @@ export const addWallet = route({
     const data = await withFactor(deps, user, 'wallet_change', body, async (tx) => {
       const actor = actorOf(user, from);
       // Starts with the service; an address of the merchant's own goes the way of every change.
-      const wallet = await add(tx, { merchantId: merchant.id, currency: asset.currency }, codec);
+      const asked = { merchantId: merchant.id, currency: asset.currency };
+      const wallet = isByLightning(asset.currency) ? await addLightningWallet(tx, asked) : await add(tx, asked, codec);
       await recordAct(tx, actor, {
         merchantId: merchant.id,
         action: 'wallet.added',

@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { payableAsset } from '../../domain/chains/assets';
 import { checkoutsPerAddress, checkoutsPerWidget, type Limit } from '../../domain/access/rate-limits';
 import { limitKey } from '../../domain/access/client-ip';
 import { DomainError } from '../../domain/errors';
@@ -75,7 +76,7 @@ export const getPublicWidget = route({
       isActive: settings.isActive && merchant.status === 'active',
       merchantName: merchant.name,
       fiatCurrency: merchant.displayCurrency,
-      currencies,
+      currencies: currencies.filter((one) => payableAsset(one, deps.config.LIGHTNING_PAYMENTS) !== undefined),
     });
   },
 });

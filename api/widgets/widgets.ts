@@ -65,7 +65,10 @@ async function shown(deps: ApiDeps, row: WidgetRow): Promise<ReturnType<typeof p
   return present(row, stats, snippetOf(row, key, deps));
 }
 
-const rulesOf = ({ config }: Pick<ApiDeps, 'config'>) => ({ allowInsecureCallbacks: config.ALLOW_INSECURE_CALLBACKS });
+const rulesOf = ({ config }: Pick<ApiDeps, 'config'>) => ({
+  allowInsecureCallbacks: config.ALLOW_INSECURE_CALLBACKS,
+  byLightning: config.LIGHTNING_PAYMENTS,
+});
 const checkId = (id: string): string => {
   if (!isId(id)) throw new DomainError('WIDGET_NOT_FOUND');
   return id;

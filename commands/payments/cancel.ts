@@ -10,7 +10,7 @@ import { deciderOf, recordDecision } from './record-decision';
 export async function cancelPayment(
   tx: EntityManager,
   id: string,
-  by: 'payer' | 'merchant',
+  by: 'payer' | 'merchant' | 'service',
   reason?: string,
   actor: Actor | null = null,
 ): Promise<Outcome> {

@@ -7,7 +7,7 @@ import { isCurrencyAllowed, type Outcome, type PaymentRow } from '../../domain/p
 import { failPoint } from '../../db/fail-point';
 import { receiverOfPayment, type PaymentReceiver } from '../../db/payments/addresses';
 import { keepQuote } from '../../db/payments/deposit-rates';
-import { emitPaymentEvents, factsOf, lockPayment, movePayment, requiredDepth } from '../../db/payments/payments';
+import { depthOf, emitPaymentEvents, factsOf, lockPayment, movePayment } from '../../db/payments/payments';
 import { priceQuote, type Priced } from '../../db/pricing/pricing';
 import { drawKey } from '../../db/recovery/live-key';
 import { canReceive, offerInvoice } from '../lightning/offer';
@@ -51,7 +51,7 @@ export async function selectCurrency(
       destination_tag: receiver.tag,
       settlement_address: priced.settlementAddress,
       custody: priced.custody,
-      required_confirmations: isByLightning(currency) ? 0 : requiredDepth(network.id, config.confirmations),
+      required_confirmations: depthOf({ currency, network: network.id }, config.confirmations),
       quoted_at: facts.now,
       quote_expires_at: quoteEnd(facts.now, config.QUOTE_TTL_SECONDS, expiresAt),
       expires_at: expiresAt,

@@ -5,7 +5,7 @@ import { checkSettings, type WidgetSettings } from '../../domain/widgets/widget'
 import { insertWidget, updateWidget, type WidgetRow } from '../../db/widgets/widgets';
 import type { Queryable } from '../../db/pricing/pricing';
 
-export type WidgetRules = Readonly<{ allowInsecureCallbacks: boolean }>;
+export type WidgetRules = Readonly<{ allowInsecureCallbacks: boolean; byLightning: boolean }>;
 
 /** Refuses an address that the payer may not be sent to. An empty text clears it. Throws VALIDATION_ERROR,
  *  CALLBACK_NOT_HTTPS,
@@ -35,7 +35,7 @@ function checkedUrl(
 }
 
 const checked = (merchant: Merchant, settings: WidgetSettings, rules: WidgetRules): WidgetSettings => ({
-  ...checkSettings(settings, merchant.displayCurrency),
+  ...checkSettings(settings, merchant.displayCurrency, rules.byLightning),
   successUrl: checkedUrl(settings.successUrl, 'successUrl', merchant, rules),
   cancelUrl: checkedUrl(settings.cancelUrl, 'cancelUrl', merchant, rules),
 });

@@ -1,5 +1,6 @@
 -- What the API may change of a payment: the choice of a currency and a cancellation, before anything has come. It
--- settles to where a wallet of its merchant did. CP014: anything else. Fires on each update by the role of the API.
+-- settles to where a wallet of its merchant did. Where nobody can pay it, for its invoice of Lightning is not there, it
+-- may lose its idempotency key. CP014: anything else. Fires on each update by the role of the API.
 
 CREATE OR REPLACE FUNCTION guard_choice() RETURNS trigger LANGUAGE plpgsql
   SECURITY DEFINER SET search_path = public, pg_temp AS $$
@@ -9,6 +10,9 @@ CREATE OR REPLACE FUNCTION guard_choice() RETURNS trigger LANGUAGE plpgsql
       'destination_tag', 'settlement_address', 'custody', 'required_confirmations', 'quoted_at', 'quote_expires_at',
       'expires_at', 'status', 'state_version', 'updated_at'];
   BEGIN
+    IF OLD.currency = 'BTC_LN' AND OLD.deposit_address IS NULL AND NEW.idempotency_key IS NULL THEN
+      v_chosen := v_chosen || 'idempotency_key'::text;
+    END IF;
     IF OLD.status NOT IN ('AWAITING_CURRENCY', 'WAITING') OR NEW.status NOT IN ('WAITING', 'CANCELLED')
         OR to_jsonb(NEW) - v_chosen IS DISTINCT FROM to_jsonb(OLD) - v_chosen
         OR (NEW.currency, NEW.settlement_address, NEW.custody)

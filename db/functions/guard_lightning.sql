@@ -1,8 +1,9 @@
 -- What an invoice of Lightning may become, and what its payment may not while the money is being taken. A row begins as
 -- planned, takes the moves of domain/lightning (`invoiceMoves`), and no decision, hash or end of it ever changes. Fires
 -- on every change of lightning_invoice, and on moves and new quotes of a payment. CP001: a row is deleted.
--- CP010: from a final state. CP012: any other illegal move. CP014: it asks for something else than its payment costs.
--- CP015: the payment's money is being taken.
+-- CP010: from a final state. CP012: any other illegal move. CP014: it asks for something else than its payment costs,
+-- or a payment shows another text than the chain worker has read back from the node for it. CP015: the payment's money
+-- is being taken.
 
 -- Whether a payment still waits for this money, of all there is. Read under the lock of the payment.
 CREATE OR REPLACE FUNCTION wants_lightning(p_id bpchar) RETURNS boolean LANGUAGE sql VOLATILE
@@ -74,3 +75,17 @@ CREATE OR REPLACE TRIGGER payment_keeps_still BEFORE UPDATE ON payment FOR EACH 
   WHEN (NEW.status <> OLD.status OR NEW.quoted_at IS DISTINCT FROM OLD.quoted_at
         OR NEW.currency IS DISTINCT FROM OLD.currency)
   EXECUTE FUNCTION guard_payment_of_lightning();
+
+CREATE OR REPLACE FUNCTION guard_shown_invoice() RETURNS trigger LANGUAGE plpgsql
+  SECURITY DEFINER SET search_path = public, pg_temp AS $$
+  BEGIN
+    IF NOT EXISTS (SELECT FROM lightning_invoice WHERE payment_id = NEW.id AND invoice = NEW.deposit_address) THEN
+      RAISE EXCEPTION 'payment % has no such invoice', NEW.id USING ERRCODE = 'CP014';
+    END IF;
+    RETURN NEW;
+  END $$;
+
+CREATE OR REPLACE TRIGGER payment_shows_its_invoice BEFORE INSERT OR UPDATE OF currency, deposit_address ON payment
+  FOR EACH ROW WHEN (NEW.currency = 'BTC_LN' AND NEW.deposit_address IS NOT NULL
+                     AND session_user IN ('cp_api', 'cp_payments'))
+  EXECUTE FUNCTION guard_shown_invoice();

@@ -1,10 +1,13 @@
 -- Where settled money goes the API changes as a change of its own that has cooled off says, or back to where it went
--- before; a new wallet starts with an address of ours. CP014: anything else. Fires on writes to merchant_wallet and
--- settlement_change.
+-- before; a new wallet starts with an address of ours, that of Lightning with the key of our node. CP014: anything
+-- else. Fires on writes to merchant_wallet and settlement_change.
 CREATE OR REPLACE FUNCTION guard_settlement() RETURNS trigger LANGUAGE plpgsql
   SECURITY DEFINER SET search_path = public, pg_temp AS $$
   BEGIN
-    IF TG_OP = 'INSERT' AND (NEW.custody <> 'platform' OR NOT EXISTS (
+    IF TG_OP = 'INSERT' AND (NEW.custody <> 'platform'
+        OR NEW.currency = 'BTC_LN' AND NOT EXISTS (
+          SELECT FROM lightning_node n WHERE n.node_key = NEW.settlement_address)
+        OR NEW.currency <> 'BTC_LN' AND NOT EXISTS (
           SELECT FROM address a WHERE a.address = NEW.settlement_address AND a.role = 'treasury'
              AND a.merchant_id = NEW.merchant_id))
       OR TG_OP = 'UPDATE' AND NOT EXISTS (

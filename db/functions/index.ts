@@ -48,6 +48,7 @@ const names = [
   'decide_lightning',
   'record_lightning_taken',
   'end_lightning',
+  'free_idempotency_key',
   // ledger
   'journal_stands',
   'check_request_journal',

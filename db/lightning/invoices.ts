@@ -101,5 +101,8 @@ export async function recordTaken(tx: EntityManager, id: string, msat: bigint): 
   return row!.isNew === true;
 }
 
+export const freeIdempotencyKey = (tx: EntityManager, paymentId: string): Promise<unknown> =>
+  tx.query<unknown[]>('SELECT free_idempotency_key($1)', [paymentId]);
+
 export const endInvoice = (tx: EntityManager, id: string): Promise<unknown> =>
   tx.query<unknown[]>('SELECT end_lightning($1)', [id]);

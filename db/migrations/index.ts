@@ -57,6 +57,7 @@ import { LightningInvoices1799001000000 } from './1799001000000-lightning-invoic
 import { Seeds1799001010000 } from './1799001010000-seeds';
 import { AddressReserves1799001011000 } from './1799001011000-address-reserves';
 import { LightningNode1799001020000 } from './1799001020000-lightning-node';
+import { LightningWallets1799001030000 } from './1799001030000-lightning-wallets';
 
 /** Every migration, oldest first; only ever added to. Functions, triggers and views are in db/functions. */
 export const migrations = [
@@ -119,4 +120,5 @@ export const migrations = [
   Seeds1799001010000,
   AddressReserves1799001011000,
   LightningNode1799001020000,
+  LightningWallets1799001030000,
 ];

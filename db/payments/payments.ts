@@ -1,5 +1,5 @@
 import type { EntityManager } from 'typeorm';
-import { networks, networkOf, type NetworkId } from '../../domain/chains/assets';
+import { isByLightning, networks, networkOf, type Asset, type NetworkId } from '../../domain/chains/assets';
 import { DomainError } from '../../domain/errors';
 import {
   confirmDeadline,
@@ -230,3 +230,8 @@ export async function emitPaymentEvents(
 /** Depth that counts on a network here: the registry's, unless the sandbox says otherwise. */
 export const requiredDepth = (network: string, overrides: Readonly<Record<string, number>>): number =>
   overrides[network] ?? networks[network as NetworkId].confirmations;
+/** The same of a currency: what comes by Lightning is in no block. */
+export const depthOf = (
+  { currency, network }: Pick<Asset, 'currency' | 'network'>,
+  overrides: Readonly<Record<string, number>>,
+): number => (isByLightning(currency) ? 0 : requiredDepth(network, overrides));

@@ -1,11 +1,13 @@
 import {
   assetOf,
-  assets,
   isByLightning,
   networkOf,
+  networks,
   payableAsset,
+  payableOn,
   ratedAs,
   type Currency,
+  type NetworkId,
 } from '../../domain/chains/assets';
 import { payerFeeFiat, type NetworkWatch } from '../../domain/chains/coins';
 import { checkCarried } from '../../domain/chains/tags';
@@ -207,13 +209,16 @@ export type Offer = NetworkWatch &
   }>;
 type OfferRow = PricingRow & { currency: string; data_part: string | null; lag: number | null; is_stale: boolean };
 
-/** Of each registered currency, for a merchant or (with null) for nobody in particular. */
+/** All that a payment can be made in anywhere. */
+const payable = payableOn(Object.keys(networks) as NetworkId[], true);
+
+/** Of each currency that payments can be made in, for a merchant or (with null) for nobody in particular. */
 export async function offersNow(
   db: Queryable,
   ask: Readonly<{ merchantId: string | null; fiat: string; maxAgeSeconds: number }>,
 ): Promise<ReadonlyMap<Currency, Offer>> {
   const { columns, joins } = pricingSql({
-    currency: 'a.currency',
+    currency: 'a.rated',
     native: 'a.native',
     network: 'a.network',
     fiat: '$2',
@@ -223,16 +228,17 @@ export async function offersNow(
     `SELECT clock_timestamp() AS now, a.currency, ${columns}, w.settlement_address, w.custody,
             f.data_part::text AS data_part, c.stale_since IS NOT NULL AS is_stale,
             extract(epoch FROM clock_timestamp() - c.scanned_through)::float8 AS lag
-       FROM unnest($4::text[], $5::text[], $6::text[]) AS a (currency, native, network) ${joins}
+       FROM unnest($4::text[], $5::text[], $6::text[], $7::text[]) AS a (currency, native, network, rated) ${joins}
        LEFT JOIN chain_cursor c ON c.network = a.network
        LEFT JOIN merchant_wallet w ON w.merchant_id = $1 AND w.currency = a.currency AND w.is_active`,
     [
       ask.merchantId,
       ask.fiat,
       ask.maxAgeSeconds,
-      assets.map((asset) => asset.currency),
-      assets.map((asset) => networkOf(asset.currency).native),
-      assets.map((asset) => asset.network),
+      payable.map((asset) => asset.currency),
+      payable.map((asset) => networkOf(asset.currency).native),
+      payable.map((asset) => asset.network),
+      payable.map((asset) => ratedAs(asset.currency)),
     ],
   );
   return new Map(rows.map((row) => [row.currency, offerOf(row)]));
@@ -245,11 +251,13 @@ function offerOf(row: OfferRow): Offer {
     lagSeconds: row.lag,
     isStale: row.is_stale,
     price: isPriced ? priceOf(row, row.currency) : null,
-    payerFee: isPriced ? payerFeeFiat(row.currency, { unitPrice, dataPart }, nativeRate) : null,
+    // What other nodes take on the way depends on the way.
+    payerFee:
+      isPriced && !isByLightning(row.currency) ? payerFeeFiat(row.currency, { unitPrice, dataPart }, nativeRate) : null,
   };
 }
 
-/** The price of each registered currency, for a merchant or (with null) for nobody in particular; currencies without a
+/** The price of each currency that payments can be made in, for a merchant or (with null) for nobody in particular; currencies without a
  *  fresh rate are left out of the map. */
 export async function pricesNow(
   db: Queryable,
@@ -262,10 +270,17 @@ export async function pricesNow(
 /** The least order of a currency. `minimum`: in the currency; `minimumUsd`: in US cents, rounded up. Contract: 2.8. */
 export type Minimum = Readonly<{ currency: Currency; minimum: string; minimumUsd: string; feeBps: number }>;
 
-/** The least order of every currency that has a fresh rate, at a commission of `feeBps`. */
-export async function minimums(db: Queryable, feeBps: number, maxAgeSeconds: number): Promise<Minimum[]> {
+/** The least order of every currency that has a fresh rate, at a commission of `feeBps`. `byLightning`: it is
+ *  offered. */
+export async function minimums(
+  db: Queryable,
+  feeBps: number,
+  { maxAgeSeconds, byLightning }: Readonly<{ maxAgeSeconds: number; byLightning: boolean }>,
+): Promise<Minimum[]> {
   const prices = await pricesNow(db, { merchantId: null, fiat: 'USD', maxAgeSeconds });
-  return [...prices].map(([currency, price]) => minimumAt(currency, price, feeBps));
+  return [...prices].flatMap(([currency, price]) =>
+    payableAsset(currency, byLightning) ? [minimumAt(currency, price, feeBps)] : [],
+  );
 }
 
 /** The least order of a currency at a price in dollars. */

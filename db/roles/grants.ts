@@ -31,6 +31,7 @@ export const functionGrants: Readonly<Record<string, readonly DatabaseRole[]>> =
   insert_payment_2: ['payments'],
   journal_stands: ['api', 'payments', 'chain', 'audit'],
   end_lightning: ['chain'],
+  free_idempotency_key: ['api'],
   lock_available: ['payments', 'chain', 'signer'],
   note_absence: ['signer'],
   note_payout_sent: ['chain'],

@@ -5,6 +5,7 @@ import { checkCarried } from '../../domain/chains/tags';
 import type { ChainCodec } from '../../domain/chains/chain';
 import { DomainError } from '../../domain/errors';
 import { isId, newId } from '../../domain/ids';
+import { knownNode } from '../lightning/node';
 import type { Queryable } from '../pricing/pricing';
 import { changedRows } from '../query';
 import { drawKey } from '../recovery/live-key';
@@ -29,14 +30,32 @@ export async function addWallet(
   return db.transaction(async (tx) => {
     if (own !== undefined) await refuseOurs(tx, codec.network, own);
     const address = own ?? (await nextTreasuryAddress(tx, wallet, codec));
-    const [row] = await tx.query<WalletRow[]>(
-      `INSERT INTO merchant_wallet (id, merchant_id, currency, settlement_address, custody) VALUES ($1, $2, $3, $4, $5)
-       ON CONFLICT (merchant_id, currency) WHERE is_active DO NOTHING RETURNING *`,
-      [newId(), wallet.merchantId, asset.currency, address, own === undefined ? 'platform' : 'external'],
-    );
-    if (!row) throw new DomainError('WALLET_EXISTS');
-    return row;
+    return insertWallet(tx, { ...wallet, address, custody: own === undefined ? 'platform' : 'external' });
   });
+}
+
+/** Adds the active wallet of what comes by Lightning: it stays in the channels of our node, whose public key stands
+ *  where other wallets have an address. Throws WALLET_EXISTS, and UPSTREAM_UNAVAILABLE while no node was followed. */
+export async function addLightningWallet(
+  tx: Queryable,
+  wallet: Readonly<{ merchantId: string; currency: string }>,
+): Promise<WalletRow> {
+  const node = await knownNode(tx);
+  if (!node) throw new DomainError('UPSTREAM_UNAVAILABLE', 'The Lightning node was never followed');
+  return insertWallet(tx, { ...wallet, address: node.key, custody: 'platform' });
+}
+
+async function insertWallet(
+  tx: Queryable,
+  wallet: Readonly<{ merchantId: string; currency: string; address: string; custody: WalletRow['custody'] }>,
+): Promise<WalletRow> {
+  const [row] = await tx.query<WalletRow[]>(
+    `INSERT INTO merchant_wallet (id, merchant_id, currency, settlement_address, custody) VALUES ($1, $2, $3, $4, $5)
+     ON CONFLICT (merchant_id, currency) WHERE is_active DO NOTHING RETURNING *`,
+    [newId(), wallet.merchantId, wallet.currency, wallet.address, wallet.custody],
+  );
+  if (!row) throw new DomainError('WALLET_EXISTS');
+  return row;
 }
 
 /** The active wallet of a merchant, locked. Throws WALLET_NOT_FOUND: unknown, foreign and deactivated are the same. */

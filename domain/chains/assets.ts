@@ -1,6 +1,7 @@
 /** The one registry of assets, with networks.ts. What a new one takes: docs/adding-a-network.md. */
 
 import type { Asset, Currency, EvmNetwork, ExpiringNetwork, Network, NetworkId, UtxoNetwork } from './network';
+import { isByLightning, lightningCurrency } from '../lightning/currency';
 import { networks } from './networks';
 import { fit, toUnits } from '../money';
 
@@ -20,6 +21,7 @@ export type {
   UtxoNetwork,
   UtxoPrefix,
 } from './network';
+export { isByLightning } from '../lightning/currency';
 export { networks } from './networks';
 
 const evmAddress = '^0x[0-9a-fA-F]{40}$';
@@ -240,7 +242,7 @@ export const assets: readonly Asset[] = [
 /** Bitcoin by Lightning. No chain has it, so it is in no list of what networks have: `assetOf` knows it for rows, and
  *  who takes a ticker from outside takes it by `payableAsset` alone. Dust: less is not worth an invoice. */
 const lightningAsset: Asset = {
-  currency: 'BTC_LN',
+  currency: lightningCurrency,
   asset: 'BTC',
   network: 'bitcoin',
   name: 'Bitcoin (Lightning)',
@@ -256,8 +258,6 @@ const lightningAsset: Asset = {
 };
 /** What rows may be in beside `assets`. */
 const offChain: readonly Asset[] = [lightningAsset];
-/** Whether it is paid by an invoice, and not to an address of a chain. */
-export const isByLightning = (currency: Currency): boolean => currency === lightningAsset.currency;
 /** Whose rates a currency has. */
 export const ratedAs = (currency: Currency): Currency => (isByLightning(currency) ? lightningAsset.asset : currency);
 
@@ -275,6 +275,14 @@ export const networksWithAddressesOf = (id: NetworkId): NetworkId[] =>
 /** The EVM networks of the registry. */
 export const evmNetworks = (): EvmNetwork[] =>
   Object.values(networks).filter((network) => network.kind === 'account' && network.expiring === undefined);
+
+/** What payments may be made in where these networks are on: their assets, and bitcoin by Lightning where it is
+ *  offered. */
+export const payableOn = (on: readonly NetworkId[], byLightning: boolean): Asset[] =>
+  byLightning && on.includes(lightningAsset.network) ? [...assetsOn(on), lightningAsset] : assetsOn(on);
+/** What a currency is paid over, in words. */
+export const carrierOf = ({ currency, network }: Pick<Asset, 'currency' | 'network'>): string =>
+  isByLightning(currency) ? 'Lightning' : networks[network].name;
 
 /** The networks of the registry whose transactions expire. */
 export const expiringNetworks = (): ExpiringNetwork[] =>

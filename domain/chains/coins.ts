@@ -1,5 +1,15 @@
 import { add, compare, fromUnits, subtract, times } from '../money';
-import { assetOf, assets, networkOf, networks, type Asset, type Currency, type NetworkId } from './assets';
+import { whyNotByLightning, type NodeNow, type NotByLightning } from '../lightning/availability';
+import {
+  assetOf,
+  assets,
+  isByLightning,
+  networkOf,
+  networks,
+  type Asset,
+  type Currency,
+  type NetworkId,
+} from './assets';
 import { workOfTransfer, nativeCost, settlementWork } from './costs';
 
 /** Coins, and how the networks that carry one compare for the person who pays: fee, time, and whether they work now. */
@@ -21,8 +31,42 @@ export type NetworkStatus = (typeof networkStatuses)[number];
 /** A network whose scan is this far behind, beside one block, is slow to notice payments. */
 const delayedAfterSeconds = 120;
 
-/** Whether payments in a currency are noticed, and in time. `isOn`: this deployment has its network. `isPriced`: there
- *  is a fresh rate, and a fresh fee. */
+/** How payments in a currency fare. `isOpen`: some can be made now. */
+export type CurrencyStatus = Readonly<{ status: NetworkStatus; statusMessage: string | null; isOpen: boolean }>;
+
+const messagesOfLightning: Readonly<Record<NotByLightning, string>> = {
+  none: 'Nothing is received by Lightning at the moment',
+  away: 'The Lightning node is not heard of; new payments have to wait',
+  behind: 'The Lightning node is behind the chain; new payments have to wait',
+  'too much': 'The Lightning node has no room to receive at the moment',
+};
+
+/** Without the word of a node that was heard of just now there is no invoice, and so no payment: late is not at all. */
+function lightningStatus(node: NodeNow | null, isPriced: boolean): CurrencyStatus {
+  const why = whyNotByLightning(node, 1n);
+  if (why === null) return { ...pricedStatus(isPriced), isOpen: isPriced };
+  return { status: why === 'none' ? 'disabled' : 'delayed', statusMessage: messagesOfLightning[why], isOpen: false };
+}
+
+/** Whether payments in a currency can be made now, and are noticed in time. */
+export function currencyStatus(
+  { currency, network }: Pick<Asset, 'currency' | 'network'>,
+  watch: NetworkWatch,
+  node: NodeNow | null,
+  { isOn, isPriced }: Readonly<{ isOn: boolean; isPriced: boolean }>,
+): CurrencyStatus {
+  if (isOn && isByLightning(currency)) return lightningStatus(node, isPriced);
+  const told = networkStatus(network, watch, { isOn, isPriced });
+  return { ...told, isOpen: told.status !== 'disabled' && isPriced };
+}
+
+const pricedStatus = (isPriced: boolean): Readonly<{ status: NetworkStatus; statusMessage: string | null }> =>
+  isPriced
+    ? { status: 'active', statusMessage: null }
+    : { status: 'delayed', statusMessage: 'No current price; new payments have to wait' };
+
+/** Whether payments on a network are noticed, and in time. `isOn`: this deployment has it. `isPriced`: there is a fresh
+ *  rate, and a fresh fee. */
 export function networkStatus(
   network: NetworkId,
   { lagSeconds, isStale }: NetworkWatch,
@@ -32,9 +76,7 @@ export function networkStatus(
     return { status: 'disabled', statusMessage: 'This network is not watched at the moment' };
   if (isStale || lagSeconds > delayedAfterSeconds + networks[network].blockSeconds)
     return { status: 'delayed', statusMessage: 'Payments are noticed late at the moment' };
-  return isPriced
-    ? { status: 'active', statusMessage: null }
-    : { status: 'delayed', statusMessage: 'No current price; new payments have to wait' };
+  return pricedStatus(isPriced);
 }
 
 /** How long a payment usually takes until so many confirmations are there, in whole seconds. */

@@ -1,5 +1,5 @@
 import { DomainError } from '../errors';
-import { networks, type Asset, type DestinationTags } from './assets';
+import { isByLightning, networks, type Asset, type DestinationTags } from './assets';
 
 /** Destination tags tell the receivers behind one address apart: money that comes without its tag is lost. */
 
@@ -39,10 +39,10 @@ export function readTag(asset: Tagged, tag: string | null | undefined): string |
   return tag ? normalTag(asset, tag) : null;
 }
 
-/** Refuses an address of the merchant's own to settle to, where it has a tag: sweeps carry none. Throws as
- *  `readTag`. */
+/** Refuses an address of the merchant's own to settle to, where it has a tag, which sweeps do not carry, or where no
+ *  sweep brings anything there. Throws as `readTag`. */
 export function checkSettlement(asset: Tagged, tag: string | null | undefined): void {
-  if (readTag(asset, tag) === null) return;
+  if (!isByLightning(asset.currency) && readTag(asset, tag) === null) return;
   throw new DomainError('VALIDATION_ERROR', `settlementAddress: ${asset.currency} settles to the service alone`);
 }
 

@@ -12,12 +12,11 @@ export type NodeNow = Readonly<{
 /** Its worker tells of it every ten seconds. */
 const heardOfSeconds = 60;
 
+export type NotByLightning = 'none' | 'away' | 'behind' | 'too much';
+
 /** Why it cannot; null: it can. `none`: no node was ever followed. Nothing is kept free for invoices that are open:
  *  most are never paid, and what does not come over the channels stays with its payer. */
-export function whyNotByLightning(
-  node: NodeNow | null,
-  satoshi: bigint,
-): 'none' | 'away' | 'behind' | 'too much' | null {
+export function whyNotByLightning(node: NodeNow | null, satoshi: bigint): NotByLightning | null {
   if (node === null) return 'none';
   if (node.ageSeconds > heardOfSeconds) return 'away';
   if (!node.isSynced) return 'behind';

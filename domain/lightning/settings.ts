@@ -26,11 +26,16 @@ type Known = Readonly<{
 }>;
 
 /** What is wrong with the settings, in words that name them. Keys are not repeated. */
-export function lightningFaults(raw: LightningSettings, { networks, chainName, process }: Known): string[] {
+export function lightningFaults(
+  raw: LightningSettings & Readonly<{ LIGHTNING_PAYMENTS: boolean }>,
+  { networks, chainName, process }: Known,
+): string[] {
   const faults: string[] = [];
   if (!raw.LIGHTNING_URL) {
     for (const name of [...ofReaders, ...ofTaker])
       if (raw[name]) faults.push(`${name} is set, and LIGHTNING_URL, which says where the node is, is not`);
+    if (raw.LIGHTNING_PAYMENTS)
+      faults.push('LIGHTNING_PAYMENTS offers payments by the node of LIGHTNING_URL, which is not set');
     return faults;
   }
   if (URL.parse(raw.LIGHTNING_URL)?.protocol !== 'https:') faults.push('LIGHTNING_URL is no https:// address');

@@ -1,4 +1,4 @@
-import { findAsset } from '../chains/assets';
+import { payableAsset } from '../chains/assets';
 import { DomainError } from '../errors';
 import { compare, isPositive, trim } from '../money';
 import { fiatPrice } from '../pricing/quote';
@@ -136,18 +136,18 @@ function checkAmounts(settings: WidgetSettings, fiat: string): Partial<WidgetSet
 const isWithin = (amount: string, least: string | null, most: string | null): boolean =>
   (least === null || compare(amount, least) >= 0) && (most === null || compare(amount, most) <= 0);
 
-function checkCurrencies(tickers: readonly string[]): string[] {
+function checkCurrencies(tickers: readonly string[], byLightning: boolean): string[] {
   const known = tickers.map((ticker) => {
-    const asset = findAsset(ticker.toUpperCase());
+    const asset = payableAsset(ticker.toUpperCase(), byLightning);
     return asset?.currency ?? refuse(`allowedCurrencies: '${ticker}' is no currency of this service`);
   });
   return [...new Set(known)];
 }
 
-/** The settings in the form in which they are stored. What must be filled in is collected too. Throws VALIDATION_ERROR,
- *  whose
- *  message names the property. The shapes of single values are the route's to check. Contract: 2.11. */
-export function checkSettings(settings: WidgetSettings, fiat: string): WidgetSettings {
+/** The settings in the form in which they are stored. What must be filled in is collected too. `byLightning`: payments
+ *  may come so. Throws VALIDATION_ERROR, whose message names the property. The shapes of single values are the route's
+ *  to check. Contract: 2.11. */
+export function checkSettings(settings: WidgetSettings, fiat: string, byLightning: boolean): WidgetSettings {
   const name = settings.name.trim();
   if (name === '') refuse('name must not be blank');
   const allowedOrigins = [
@@ -167,7 +167,7 @@ export function checkSettings(settings: WidgetSettings, fiat: string): WidgetSet
     ...checkAmounts(settings, fiat),
     name,
     allowedOrigins,
-    allowedCurrencies: checkCurrencies(settings.allowedCurrencies),
+    allowedCurrencies: checkCurrencies(settings.allowedCurrencies, byLightning),
     donorFields: inOrder(collected),
     requiredDonorFields: inOrder(required),
     thankYouText: settings.thankYouText?.trim() || null,

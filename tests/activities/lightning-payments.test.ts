@@ -1,25 +1,22 @@
 import type { DataSource } from 'typeorm';
 import { openingDeps } from '../../api/http/deps';
-import { followInvoices } from '../../activities/lightning/follow';
 import { createCodecs } from '../../chains/codecs';
-import { lndInvoices } from '../../chains/lightning/invoices';
-import { lndReadings } from '../../chains/lightning/readings';
 import { openPayment, type NewPayment } from '../../commands/payments/create';
 import { selectCurrency } from '../../commands/payments/select-currency';
 import { findMerchant } from '../../db/access/merchants';
 import { audit } from '../../db/audit/audit';
 import { balances } from '../../db/ledger/ledger';
 import type { InvoiceRow } from '../../db/lightning/invoices';
-import { noteNode } from '../../db/lightning/node';
 import { newId } from '../../domain/ids';
 import type { PaymentRow } from '../../domain/payments/payment';
 import { startHarness, type Harness, type Shop } from '../api/harness';
 import { connectionsTo, urlFor } from '../setup/postgres';
+import { follow, hears, type Followed } from './lightning-shop';
 import { LndSimulator } from './lnd-simulator';
 import { paymentsAt } from './run-payment';
 
 /** Payments in bitcoin by Lightning, from the creation to the balance, with the rights of API, payments worker and
- *  chain worker. No process offers them yet: the routes refuse the currency. */
+ *  chain worker. They are not offered here: the routes refuse the currency. Where they are: tests/api/lightning. */
 
 const node = new LndSimulator();
 let h: Harness;
@@ -28,6 +25,7 @@ let payments: DataSource;
 let chain: DataSource;
 let shop: Shop;
 let act: ReturnType<typeof paymentsAt>;
+let followed: Followed;
 
 beforeAll(async () => {
   h = await startHarness();
@@ -35,18 +33,19 @@ beforeAll(async () => {
   payments = await connectionsTo(urlFor(h.databaseUrl, 'payments')).initialize();
   chain = await connectionsTo(urlFor(h.databaseUrl, 'chain')).initialize();
   await node.start();
+  followed = { db, chain, node };
   const { config } = h.api.deps;
   act = paymentsAt({ db: payments, config, codecs: createCodecs(config.chain) });
   shop = await aShop();
 });
-beforeEach(() => hears());
+beforeEach(() => hears(followed));
 afterAll(async () => {
   await node.stop();
   for (const one of [chain, payments]) await one?.destroy();
   await h?.stop();
 });
 
-/** A merchant who takes bitcoin by Lightning, which no route lets them do yet. */
+/** A merchant who takes bitcoin by Lightning, which no route lets them do here. */
 async function aShop(): Promise<Shop> {
   const made = await h.shop({}, ['BTC']);
   await db.query(
@@ -55,12 +54,6 @@ async function aShop(): Promise<Shop> {
     [made.id, newId()],
   );
   return made;
-}
-/** What the node is heard to say. */
-async function hears(more: Readonly<{ isSynced?: boolean; receivable?: bigint; age?: number }> = {}): Promise<void> {
-  const { isSynced = true, receivable = 5_000_000n, age = 0 } = more;
-  await noteNode(chain, { key: node.key, height: 100, channels: 1, sendable: 0n, isSynced, receivable });
-  await db.query('UPDATE lightning_node SET looked_at = looked_at - make_interval(secs => $1)', [age]);
 }
 const open = async (more: Partial<NewPayment> = {}, byLightning = true): Promise<PaymentRow> => {
   const deps = openingDeps(h.api.deps);
@@ -76,11 +69,6 @@ const open = async (more: Partial<NewPayment> = {}, byLightning = true): Promise
   const input = { ...asked, ...more } as NewPayment;
   return (await openPayment({ ...deps, settings: { ...deps.settings, byLightning } }, merchant, input)).row;
 };
-const follow = (): Promise<number> =>
-  followInvoices({
-    ...{ db: chain, invoices: lndInvoices(node.login, 'regtest'), readings: lndReadings(node.login, 'regtest') },
-    ...{ keys: ['11'.repeat(32)], log: { error: (fields: object) => expect(fields).toEqual({}) } },
-  });
 const invoicesOf = (id: string): Promise<InvoiceRow[]> =>
   db.query('SELECT * FROM lightning_invoice WHERE payment_id = $1 ORDER BY created_at, id', [id]);
 const paymentOf = async (id: string): Promise<PaymentRow> =>
@@ -107,10 +95,10 @@ it('is settled to the balance by one invoice for its price, without address, dep
   expect(invoice).toMatchObject({ state: 'planned', currency: 'BTC_LN', asked_msat: '100000000' });
   expect(invoice!.expires_at).toEqual((await paymentOf(made.id)).quote_expires_at);
 
-  await follow();
+  await follow(followed);
   const [{ hash }] = (await invoicesOf(made.id)) as [InvoiceRow & { hash: string }];
   node.pay(hash, 100_000_000n);
-  expect(await follow()).toBe(0);
+  expect(await follow(followed)).toBe(0);
   expect(await paymentOf(made.id)).toMatchObject({ status: 'SETTLED', tx_ids: [hash] });
   const held = (await balances(db, shop.id)).map(({ asset, kind, amount }) => [asset, kind, amount]);
   expect(held).toEqual(
@@ -131,12 +119,12 @@ it('shows its invoice once the node has made it, with a link for wallets, and a 
   const made = await open();
   const shown = async () => (await h.call('GET', `/getInvoiceStatus?invoiceId=${made.slug}`)).body;
   expect(await shown()).toMatchObject({ depositAddress: null, paymentUri: null, stateVersion: 1 });
-  await follow();
+  await follow(followed);
   const [{ invoice }] = (await invoicesOf(made.id)) as [InvoiceRow];
   expect(invoice).toMatch(/^lnbcrt1000000n1/);
   const view = { depositAddress: invoice, paymentUri: `lightning:${invoice}`, amount: '0.001', stateVersion: 2 };
   expect(await shown()).toMatchObject({ ...view, network: 'bitcoin', currency: 'BTC_LN', requiredConfirmations: 0 });
-  await follow();
+  await follow(followed);
   expect(await shown()).toMatchObject({ stateVersion: 2 });
   const own = await h.call('GET', `/api/v1/payments/${made.id}`, { key: shop.key });
   expect(own.body).toMatchObject({ currency: 'BTC_LN', publicKey: invoice });
@@ -144,7 +132,7 @@ it('shows its invoice once the node has made it, with a link for wallets, and a 
   await endQuote(made.id);
   expect(await act.refreshQuote(made.id)).toEqual({ status: 'WAITING' });
   expect(await shown()).toMatchObject({ depositAddress: null, paymentUri: null });
-  await follow();
+  await follow(followed);
   const [, newer] = await invoicesOf(made.id);
   expect(await shown()).toMatchObject({ depositAddress: newer!.invoice, paymentUri: `lightning:${newer!.invoice}` });
   expect(await audit(db, { settleMs: 0 })).toEqual([]);
@@ -154,14 +142,14 @@ it('shows no invoice that comes after another currency was chosen', async () => 
   const made = await open({ currency: 'BTC' });
   await choose(made.id, 'BTC_LN');
   await choose(made.id, 'BTC');
-  await follow();
+  await follow(followed);
   expect(await invoicesOf(made.id)).toMatchObject([{ state: 'cancelled' }]);
   expect(await paymentOf(made.id)).toMatchObject({ currency: 'BTC', deposit_address: made.deposit_address });
 });
 
 it('is not what another payment shows, by the audit', async () => {
   const [one, other] = [await open(), await open()];
-  await follow();
+  await follow(followed);
   const [{ invoice }] = (await invoicesOf(other.id)) as [InvoiceRow];
   const show = (text: string | null): Promise<unknown> =>
     db.query('UPDATE payment SET deposit_address = $2 WHERE id = $1', [one.id, text]);
@@ -183,14 +171,14 @@ it.each([
   ['does not know the newest block', { isSynced: false }],
   ['cannot receive so much', { receivable: 99_999n }],
 ] as const)('is not opened while the node %s', async (_, said) => {
-  await hears(said);
+  await hears(followed, said);
   const count = () => db.query('SELECT count(*)::int AS n FROM payment');
   const before = await count();
   await expect(open()).rejects.toMatchObject({ code: 'UPSTREAM_UNAVAILABLE' });
   expect(await count()).toEqual(before);
   const other = await open({ currency: 'BTC' });
   expect(await choose(other.id, 'BTC_LN')).toEqual({ status: 'WAITING', refused: 'CURRENCY_NOT_CHANGEABLE' });
-  await hears({ receivable: 100_000n });
+  await hears(followed, { receivable: 100_000n });
   expect(await choose(other.id, 'BTC_LN')).toEqual({ status: 'WAITING' });
 });
 
@@ -198,27 +186,27 @@ it('is chosen in place of a chain and left again: what is paid by the invoice th
   const made = await open({ currency: 'BTC' });
   expect(await choose(made.id, 'BTC_LN')).toEqual({ status: 'WAITING' });
   expect(await paymentOf(made.id)).toMatchObject({ currency: 'BTC_LN', deposit_address: null });
-  await follow();
+  await follow(followed);
   const [invoice] = await invoicesOf(made.id);
   expect(await choose(made.id, 'BTC')).toEqual({ status: 'WAITING' });
   expect(await paymentOf(made.id)).toMatchObject({ currency: 'BTC', deposit_address: made.deposit_address });
   node.pay(invoice!.hash!, 100_000_000n);
-  await follow();
+  await follow(followed);
   expect(await invoicesOf(made.id)).toMatchObject([{ state: 'cancelled', decision: 'return', taken_msat: null }]);
   // Chosen once more it has another invoice, with another hash.
   await choose(made.id, 'BTC_LN');
-  await follow();
+  await follow(followed);
   const [, again] = await invoicesOf(made.id);
   expect(again).toMatchObject({ state: 'open' });
   expect(again!.hash).not.toBe(invoice!.hash);
   node.pay(again!.hash!, 100_000_000n);
-  await follow();
+  await follow(followed);
   expect((await paymentOf(made.id)).status).toBe('SETTLED');
 });
 
 it('has another invoice with each new quote, and the older one is paid in vain', async () => {
   const made = await open();
-  await follow();
+  await follow(followed);
   const [old] = await invoicesOf(made.id);
   await endQuote(made.id);
   const rate = (value: number): Promise<unknown> =>
@@ -231,29 +219,29 @@ it('has another invoice with each new quote, and the older one is paid in vain',
   expect(await act.refreshQuote(made.id)).toEqual({ status: 'WAITING' });
   await rate(64_000);
   node.pay(old!.hash!, 100_000_000n);
-  await follow();
+  await follow(followed);
   const [before, now] = await invoicesOf(made.id);
   expect(before).toMatchObject({ state: 'cancelled', why: 'newer quote' });
   expect(now).toMatchObject({ state: 'open', asked_msat: '50000000' });
   node.pay(now!.hash!, 50_000_000n);
-  await follow();
+  await follow(followed);
   expect(await paymentOf(made.id)).toMatchObject({ status: 'SETTLED', exceptions: [] });
 });
 
 it('expires, and its invoice with it', async () => {
   const made = await open();
-  await follow();
+  await follow(followed);
   await db.query(`UPDATE payment SET expires_at = clock_timestamp() - interval '1 second' WHERE id = $1`, [made.id]);
   await act.runPayment(made.id);
   expect((await paymentOf(made.id)).status).toBe('EXPIRED');
   const [invoice] = await invoicesOf(made.id);
   node.pay(invoice!.hash!, 100_000_000n);
-  await follow();
+  await follow(followed);
   expect(await invoicesOf(made.id)).toMatchObject([{ state: 'cancelled', decision: 'return' }]);
   expect(await audit(db, { settleMs: 0 })).toEqual([]);
 });
 
-it('is offered by no route, whatever node there is', async () => {
+it('is offered by no route without the setting, whatever node there is', async () => {
   const asked = { key: shop.key, body: { amount: 64, currency: 'BTC_LN' } };
   const answer = await h.call('POST', '/api/v1/payments', asked);
   expect([answer.status, answer.body.error]).toEqual([400, expect.any(String)]);

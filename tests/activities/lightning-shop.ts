@@ -1,7 +1,12 @@
 import type { DataSource } from 'typeorm';
+import { followInvoices } from '../../activities/lightning/follow';
+import { lndInvoices } from '../../chains/lightning/invoices';
+import { lndReadings } from '../../chains/lightning/readings';
 import { offerInvoice } from '../../commands/lightning/offer';
+import { noteNode } from '../../db/lightning/node';
 import { lockPayment } from '../../db/payments/payments';
 import { newId, newSlug } from '../../domain/ids';
+import type { LndSimulator } from './lnd-simulator';
 
 /** Payments that wait for Lightning money, as their commands will leave them. */
 
@@ -30,3 +35,23 @@ export async function aPaymentWithInvoice(db: DataSource, payments: DataSource):
 
 export const offerTo = async (payments: DataSource, paymentId: string): Promise<string> =>
   (await payments.transaction(async (tx) => offerInvoice(tx, await lockPayment(tx, paymentId))))!;
+
+/** A node, with the database as its chain worker has it. */
+export type Followed = Readonly<{ db: DataSource; chain: DataSource; node: LndSimulator }>;
+
+/** What the node is heard to say. */
+export async function hears(
+  { db, chain, node }: Followed,
+  more: Readonly<{ isSynced?: boolean; receivable?: bigint; age?: number }> = {},
+): Promise<void> {
+  const { isSynced = true, receivable = 5_000_000n, age = 0 } = more;
+  await noteNode(chain, { key: node.key, height: 100, channels: 1, sendable: 0n, isSynced, receivable });
+  await db.query('UPDATE lightning_node SET looked_at = looked_at - make_interval(secs => $1)', [age]);
+}
+
+/** One look of the chain worker; how many invoices are left. */
+export const follow = ({ chain, node }: Followed): Promise<number> =>
+  followInvoices({
+    ...{ db: chain, invoices: lndInvoices(node.login, 'regtest'), readings: lndReadings(node.login, 'regtest') },
+    ...{ keys: ['11'.repeat(32)], log: { error: (fields: object) => expect(fields).toEqual({}) } },
+  });

@@ -52,7 +52,7 @@ withBrowser('A3: widgets in a shop', () => {
 
   const make = async (over: Partial<WidgetSettings> = {}) => {
     const merchant = (await findMerchant(world.db, shop.id))!;
-    const rules = { allowInsecureCallbacks: true };
+    const rules = { allowInsecureCallbacks: true, byLightning: false };
     return createWidget(world.db, merchant, { ...base, ...over }, rules);
   };
   async function visit(path: string, host = '127.0.0.1'): Promise<Page> {

@@ -1,4 +1,15 @@
-import { assetOf, assets, assetsOn, findAsset, isByLightning, payableAsset, ratedAs } from '../../domain/chains/assets';
+import {
+  assetOf,
+  assets,
+  assetsOn,
+  carrierOf,
+  findAsset,
+  isByLightning,
+  payableAsset,
+  payableOn,
+  ratedAs,
+  type NetworkId,
+} from '../../domain/chains/assets';
 import { currencyOf } from '../../domain/conversions/ask';
 import { whyNotByLightning, type NodeNow } from '../../domain/lightning/availability';
 import { quote } from '../../domain/pricing/quote';
@@ -23,6 +34,14 @@ it('is what a payment may be made in where there is a node, beside what is every
     expect(payableAsset('DOGE', there)).toBeUndefined();
   }
   expect([isByLightning(currency), isByLightning('BTC')]).toEqual([true, false]);
+});
+
+it('is listed where it is offered and Bitcoin is on, under a name of its own', () => {
+  const listed = (on: readonly NetworkId[], offered: boolean) => payableOn(on, offered).map((one) => one.currency);
+  expect(listed(['bitcoin', 'litecoin'], true)).toEqual(['BTC', 'LTC', currency]);
+  expect(listed(['bitcoin'], false)).toEqual(['BTC']);
+  expect(listed(['litecoin'], true)).toEqual(['LTC']);
+  expect([currency, 'BTC'].map((one) => carrierOf(assetOf(one)))).toEqual(['Lightning', 'Bitcoin']);
 });
 
 it('has the rates of bitcoin, and no network fee', () => {

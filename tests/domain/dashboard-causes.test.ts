@@ -21,6 +21,7 @@ const causes = new Set(
   sources.flatMap((text) => written.flatMap((pattern) => [...text.matchAll(pattern)].map(([, cause]) => cause!))),
 );
 for (const by of ['payer', 'merchant']) causes.add(`cancelled-by-${by}`).add(`currency-selected-by-${by}`);
+causes.add('cancelled-by-service');
 
 it('finds the causes in the sources', () => {
   expect([...causes]).toEqual(

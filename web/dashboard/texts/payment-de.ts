@@ -41,6 +41,7 @@ export const timeline: Texts['timeline'] = {
     'aml-screened': 'der Zahler wurde geprüft',
     'cancelled-by-merchant': 'von Ihnen storniert',
     'cancelled-by-payer': 'vom Zahler storniert',
+    'cancelled-by-service': 'storniert: Es kam keine Lightning-Rechnung',
     confirmed: 'bestätigt',
     created: 'angelegt',
     credit: 'gutgeschrieben',

@@ -39,6 +39,7 @@ export const timeline = {
     'aml-screened': 'its payer was screened',
     'cancelled-by-merchant': 'cancelled by you',
     'cancelled-by-payer': 'cancelled by the payer',
+    'cancelled-by-service': 'cancelled: no Lightning invoice came',
     confirmed: 'confirmed',
     created: 'created',
     credit: 'credited',
