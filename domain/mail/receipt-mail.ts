@@ -1,4 +1,4 @@
-import { findAsset, networks, type NetworkId } from '../chains/assets';
+import { carrierOf, networks, payableAsset, type NetworkId } from '../chains/assets';
 import type { InvoiceBranding } from '../branding/branding';
 import { trim } from '../money';
 import type { PaymentRow } from '../payments/payment';
@@ -123,8 +123,11 @@ export function receiptMail(to: string, language: string, about: ReceiptAbout): 
   const merchant = inLine(about.merchantName);
   const price = `${trim(payment.fiat_amount)} ${payment.fiat_currency}`;
   const say = (text: string): string => text.replace('{price}', () => price).replace('{merchant}', () => merchant);
-  const asset = (payment.currency && findAsset(payment.currency)?.asset) ?? payment.currency ?? '';
-  const network = (payment.network && networks[payment.network as NetworkId]?.name) ?? payment.network;
+  const known = payment.currency === null ? undefined : payableAsset(payment.currency, true);
+  const asset = known?.asset ?? payment.currency ?? '';
+  const network = known
+    ? carrierOf(known)
+    : ((payment.network && networks[payment.network as NetworkId]?.name) ?? payment.network);
   const facts: ReadonlyArray<readonly [string, string | null]> = [
     [w.order, payment.merchant_order_id],
     [w.about, payment.description],

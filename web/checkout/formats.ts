@@ -1,14 +1,31 @@
-import { findAsset, networks, type NetworkId } from '../../domain/chains/assets';
+import {
+  carrierOf,
+  isByLightning,
+  networks,
+  payableAsset,
+  type Asset,
+  type NetworkId,
+} from '../../domain/chains/assets';
 import { html, type Html } from './html';
 import type { Texts } from './texts';
 
 /** Numbers, times and names as a language writes them. Amounts to be paid are never among them: they stand as wallets
  *  take them. */
 
-export const assetName = (currency: string | null): string =>
-  (currency && findAsset(currency)?.asset) ?? currency ?? '';
+/** What a payment may be in; undefined: a ticker of another release. */
+export const payable = (currency: string): Asset | undefined => payableAsset(currency, true);
+export const assetName = (currency: string | null): string => (currency && payable(currency)?.asset) ?? currency ?? '';
 export const networkName = (network: string | null): string =>
   (network && networks[network as NetworkId]?.name) ?? network ?? '';
+
+type Asked = Readonly<{ currency: string | null; network: string | null }>;
+export const isLightning = ({ currency }: Pick<Asked, 'currency'>): boolean =>
+  currency !== null && isByLightning(currency);
+/** What an invoice is paid over. */
+export const carrierName = ({ currency, network }: Asked): string => {
+  const asset = currency === null ? undefined : payable(currency);
+  return asset ? carrierOf(asset) : networkName(network);
+};
 
 export const fiat = ({ locale }: Texts, amount: number | string, currency: string): string =>
   new Intl.NumberFormat(locale, { style: 'currency', currency }).format(amount as number);

@@ -1,5 +1,5 @@
 import type { InvoiceView } from '../../domain/payments/payment-view';
-import { assetName, countdown, networkName, whenToday } from './formats';
+import { assetName, carrierName, countdown, isLightning, whenToday } from './formats';
 import { html, Html, ltr } from './html';
 import { qrCode } from './qr';
 import { fill, fillText, type Texts } from './texts';
@@ -28,6 +28,8 @@ export function payment(t: Texts, invoice: InvoiceView): Html {
   const isRest = invoice.status === 'PARTIALLY_PAID';
   const amount = (isRest ? invoice.amountRemaining : invoice.amount) ?? '';
   const uri = invoice.paymentUri ?? '';
+  if (isLightning(invoice) && uri === '') return html`<p>${t.lightning.making}</p>`;
+  const words = receiverWords(t, invoice);
   return html`${clock(t, invoice)}
     <div class="pay">
       <div class="fields">
@@ -40,25 +42,39 @@ export function payment(t: Texts, invoice: InvoiceView): Html {
         <a class="button" href="${uri}">${t.openWallet}</a>
         ${walletPlace(t, uri)}
         <div class="field">
-          <span class="label" id="label-address">${t.address}</span>
+          <span class="label" id="label-address">${words.name}</span>
           <output class="value mono" id="value-address" aria-labelledby="label-address"
             >${ltr(invoice.depositAddress ?? '')}</output
           >
-          ${copy(t, invoice.depositAddress ?? '', t.copyAddress)}
+          ${copy(t, invoice.depositAddress ?? '', words.copy)}
         </div>
         ${invoice.destinationTag !== null && tagField(t, invoice.destinationTag)}
-        <p class="warning">
-          <span aria-hidden="true">⚠</span> ${fill(t.onlySend, { asset, network: networkName(invoice.network) })}
-        </p>
+        <p class="warning"><span aria-hidden="true">⚠</span> ${words.only}</p>
       </div>
       <div class="code">
         <input type="checkbox" id="show-code" class="unseen" /><label class="button plain" for="show-code"
           >${t.showCode}</label
         >
-        <div class="qr" role="img" aria-label="${fillText(t.qr, { asset })}">${qrCode(uri)}</div>
-        ${invoice.destinationTag === null && bareCode(t, invoice.depositAddress ?? '')}
+        <div class="qr" role="img" aria-label="${words.code}">${qrCode(words.isBare ? uri.toUpperCase() : uri)}</div>
+        ${invoice.destinationTag === null && !words.isBare && bareCode(t, invoice.depositAddress ?? '')}
       </div>
     </div>`;
+}
+
+/** How the place to pay to is called. `isBare`: it says all by itself, in letters of either case, of which a code of
+ *  capitals has the fewest modules. */
+function receiverWords(t: Texts, invoice: InvoiceView) {
+  const asset = assetName(invoice.currency);
+  const { lightning } = t;
+  return isLightning(invoice)
+    ? { name: lightning.invoice, copy: lightning.copy, only: lightning.only, code: lightning.qr, isBare: true }
+    : {
+        name: t.address,
+        copy: t.copyAddress,
+        only: fill(t.onlySend, { asset, network: carrierName(invoice) }),
+        code: fillText(t.qr, { asset }),
+        isBare: false,
+      };
 }
 
 /** For wallets that read no URI. Not where a tag belongs to the address: it would be left out. */

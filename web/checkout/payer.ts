@@ -1,6 +1,6 @@
 import type { Context } from 'koa';
 import type { InvoiceView } from '../../domain/payments/payment-view';
-import { assetName, networkName } from './formats';
+import { assetName, isLightning, networkName } from './formats';
 import { html, ltr, type Html } from './html';
 import { tagInput, tagLine } from './tag';
 import { fill, type Texts } from './texts';
@@ -35,7 +35,7 @@ export function payerPart(t: Texts, invoice: InvoiceView): Html {
       ${tagLine(t, invoice.refundDestinationTag)}
       <p>${invoice.refundAddressLocked ? payer.locked : payer.yours}</p>`
   }
-  ${!invoice.refundAddressLocked && invoice.currency !== null && form(t, invoice)}`;
+  ${!invoice.refundAddressLocked && invoice.currency !== null && !isLightning(invoice) && form(t, invoice)}`;
 }
 
 const form = (t: Texts, invoice: InvoiceView): Html => {

@@ -1,5 +1,6 @@
 import PDFDocument from 'pdfkit';
 import type { InvoiceView } from '../../domain/payments/payment-view';
+import { isLightning } from './formats';
 import { receiptLines } from './receipt';
 import type { Texts } from './texts';
 import { en } from './texts/en';
@@ -46,7 +47,7 @@ export async function receiptPdf(texts: Texts, invoice: InvoiceView): Promise<Bu
     pdf.y = Math.max(below, pdf.y) + 5;
   };
   for (const { name, text } of receiptLines(t, invoice)) put(name, text);
-  for (const txId of invoice.txIds) put(t.transaction, txId);
+  for (const txId of invoice.txIds) put(isLightning(invoice) ? t.lightning.hash : t.transaction, txId);
   pdf.end();
   await ended;
   return Buffer.concat(made);

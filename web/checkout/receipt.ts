@@ -1,7 +1,7 @@
 import type { InvoiceView } from '../../domain/payments/payment-view';
 import { isPositive } from '../../domain/money';
 import { contact, contactText } from './branding';
-import { assetName, dayAndTime, decimal, fiat, networkName, when } from './formats';
+import { assetName, carrierName, dayAndTime, decimal, fiat, when } from './formats';
 import { html, ltr, type Html } from './html';
 import { row } from './summary';
 import type { Texts } from './texts';
@@ -31,7 +31,7 @@ export function receiptLines(t: Texts, invoice: InvoiceView): Line[] {
     ...(exchangeRate === null
       ? []
       : [{ name: t.rate, text: `1 ${asset} = ${decimal(t, exchangeRate)} ${fiatCurrency}` }]),
-    { name: t.network, text: networkName(invoice.network) },
+    { name: t.network, text: carrierName(invoice) },
     ...(isPositive(refundedAmount) ? [{ name: t.refunded, text: `${refundedAmount} ${asset}` }] : []),
     ...(ask === null ? [] : [{ name: t.contact, text: ask, link: contact(invoice) }]),
   ];

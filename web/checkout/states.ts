@@ -3,7 +3,7 @@ import { compare } from '../../domain/money';
 import type { RefundStatus } from '../../domain/refunds/refund';
 import { accentSheet, help } from './branding';
 import { choiceForms, type Choice } from './choices';
-import { assetName, networkName } from './formats';
+import { assetName, isLightning, networkName } from './formats';
 import { html, ltr, type Html } from './html';
 import type { Page } from './page';
 import { isPriceGuaranteed, isTimeOver, payment, priceOver, sendText } from './pay';
@@ -90,7 +90,10 @@ const refusal = (t: Texts, refused: Refused, invoice: InvoiceView): string =>
 /** What was out of the ordinary, in words: what was accepted all the same reads otherwise than what was not. */
 function notes(t: Texts, invoice: InvoiceView, isPayer: boolean): string[] {
   const isTaken = invoice.status === 'CONFIRMING' || paid.has(invoice.status);
-  const delays = invoice.networkDelayed ? [fillText(t.networkDelayed, { network: networkName(invoice.network) })] : [];
+  const delays =
+    invoice.networkDelayed && !isLightning(invoice)
+      ? [fillText(t.networkDelayed, { network: networkName(invoice.network) })]
+      : [];
   const exceptions = invoice.exceptions.flatMap((exception) => {
     if (isTaken && t.accepted[exception]) return t.accepted[exception];
     if (exception === 'underpaid' && invoice.underpaidRefund !== null)
@@ -175,7 +178,7 @@ function content(t: Texts, invoice: InvoiceView, state: Shown, choices: readonly
     case 'CANCELLED':
     case 'FAILED':
       return html`${invoice.amountPaid !== '0' && figures(t, invoice, false)}
-        <p>${t.lateMoney}</p>
+        <p>${isLightning(invoice) ? t.lightning.over : t.lateMoney}</p>
         ${transactions(t, invoice)} ${receivedOther(t, invoice)} ${returnLink(t, invoice)}`;
   }
 }

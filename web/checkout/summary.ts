@@ -1,6 +1,6 @@
 import type { InvoiceView } from '../../domain/payments/payment-view';
 import { contact, logo } from './branding';
-import { assetName, decimal, fiat, networkName } from './formats';
+import { assetName, carrierName, decimal, fiat } from './formats';
 import { html, ltr, type Html, type Part } from './html';
 import type { Texts } from './texts';
 
@@ -27,7 +27,7 @@ export const details = (t: Texts, invoice: InvoiceView, isPriced: boolean): Html
       invoice.exchangeRate &&
       row(t.rate, ltr(`1 ${assetName(invoice.currency)} = ${decimal(t, invoice.exchangeRate)} ${invoice.fiatCurrency}`))
     }
-    ${invoice.network && row(t.network, networkName(invoice.network))}
+    ${invoice.network && row(t.network, carrierName(invoice))}
     ${invoice.merchantOrderId !== null && row(t.order, ltr(invoice.merchantOrderId))}
     ${row(t.invoice, html`<span class="mono">${ltr(invoice.invoiceId)}</span>`)}
     ${contact(invoice) && row(t.contact, contact(invoice))}

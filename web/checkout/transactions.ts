@@ -1,6 +1,5 @@
-import { findAsset } from '../../domain/chains/assets';
 import type { InvoiceView } from '../../domain/payments/payment-view';
-import { assetName, fiat, networkName, when } from './formats';
+import { assetName, carrierName, fiat, isLightning, payable, when } from './formats';
 import { html, ltr, type Html } from './html';
 import { row } from './summary';
 import { fill, type Texts } from './texts';
@@ -16,9 +15,9 @@ export const linkTo = (txId: string, explorer: string | null | undefined): Html 
 const explorerOf = ({ explorerTxUrls }: InvoiceView, network: string | null | undefined): string | undefined =>
   new Map(Object.entries(explorerTxUrls)).get(network ?? '');
 
-function transaction(t: Texts, txId: string, explorer: string | null | undefined): Html {
+function transaction(txId: string, explorer: string | null | undefined, label: string): Html {
   return html`<li>
-    <span class="label">${t.transaction}</span>
+    <span class="label">${label}</span>
     ${linkTo(txId, explorer)}
   </li>`;
 }
@@ -30,7 +29,11 @@ export function transactions(t: Texts, invoice: InvoiceView): Html | false {
   return (
     own.length > 0 &&
     html`<ul class="transactions">
-      ${own.map((txId) => transaction(t, txId, explorerOf(invoice, invoice.network)))}
+      ${own.map((txId) =>
+        isLightning(invoice)
+          ? transaction(txId, null, t.lightning.hash)
+          : transaction(txId, explorerOf(invoice, invoice.network), t.transaction),
+      )}
     </ul>`
   );
 }
@@ -41,7 +44,7 @@ const listOf = (t: Texts, invoice: InvoiceView, others: readonly Other[]): Html 
   html`<dl class="figures">
       ${others.map(({ currency, amount, fiatValue }) =>
         row(
-          findAsset(currency)?.name ?? currency,
+          payable(currency)?.name ?? currency,
           html`${ltr(`${amount} ${assetName(currency)}`)}
           ${fiatValue && html`<small>${ltr(fiat(t, fiatValue, invoice.fiatCurrency))}</small>`}`,
         ),
@@ -50,7 +53,7 @@ const listOf = (t: Texts, invoice: InvoiceView, others: readonly Other[]): Html 
     <ul class="transactions">
       ${others.map(
         ({ txId, currency }) =>
-          txId !== null && transaction(t, txId, explorerOf(invoice, findAsset(currency)?.network)),
+          txId !== null && transaction(txId, explorerOf(invoice, payable(currency)?.network), t.transaction),
       )}
     </ul>`;
 
@@ -73,7 +76,7 @@ export const askedAndSent = (t: Texts, invoice: InvoiceView): Html =>
       .map(({ type, value }) => (type === 'element' ? ltr(value) : value)),
     amount: ltr(invoice.amount ?? ''),
     asset: assetName(invoice.currency),
-    network: networkName(invoice.network),
+    network: carrierName(invoice),
   });
 
 function whatIsNext(t: Texts, { status, crossChainAutoAcceptAt, crossChainRejectAt }: InvoiceView): Html | string {

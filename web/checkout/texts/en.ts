@@ -63,6 +63,16 @@ export const en = {
   copyTag: 'Copy the destination tag',
   needsTag: 'Enter this tag as well. Without it your payment is not found.',
   ownTag: 'Your destination tag on {network}',
+  lightning: {
+    invoice: 'Lightning invoice',
+    copy: 'Copy the invoice',
+    only: 'Pay this invoice once and in full, with a wallet that pays over Lightning. Nothing else reaches it.',
+    qr: 'QR code with the Lightning invoice',
+    making:
+      'Your Lightning invoice is being made. It appears here by itself; if it does not, choose another way to pay.',
+    hash: 'Payment hash',
+    over: 'The Lightning invoice cannot be paid any more: what a wallet sends for it goes back by itself.',
+  },
   openWallet: 'Open in wallet',
   showCode: 'Show the QR code',
   bareCode: 'QR code with the address alone',
