@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import type { DataSource, EntityManager } from 'typeorm';
 import { createCodecs } from '../chains/codecs';
 import { parseConfig, type Config } from '../domain/config';
-import { findAsset } from '../domain/chains/assets';
+import { findAsset, payableAsset } from '../domain/chains/assets';
 import { pairModes } from '../domain/conversions/conversion';
 import { DomainError } from '../domain/errors';
 import { isId } from '../domain/ids';
@@ -278,7 +278,7 @@ async function pair(
 }
 
 async function stop(tx: EntityManager, actor: Actor, name: string, reason: string): Promise<string> {
-  const currency = name === 'all' ? everyCurrency : findAsset(name.toUpperCase())?.currency;
+  const currency = name === 'all' ? everyCurrency : payableAsset(name.toUpperCase(), true)?.currency;
   if (currency === undefined || !reason) throw new OperatorError(usage);
   const hasChanged = await freezeCurrency(tx, actor, currency, reason);
   return `${currency === everyCurrency ? 'Everything' : currency} is stopped${hasChanged ? '' : ', as before'}`;

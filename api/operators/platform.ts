@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { findAsset } from '../../domain/chains/assets';
+import { payableAsset } from '../../domain/chains/assets';
 import { DomainError } from '../../domain/errors';
 import { pairModes, type PairMode } from '../../domain/conversions/conversion';
 import { amountPattern, fit, isPositive } from '../../domain/money';
@@ -185,7 +185,8 @@ const freezeSchema = named('EgressFreeze', {
   reason: Type.String(),
   frozenAt: time,
 });
-const isFreezable = (currency: string): boolean => currency === everyCurrency || findAsset(currency) !== undefined;
+const isFreezable = (currency: string): boolean =>
+  currency === everyCurrency || payableAsset(currency, true) !== undefined;
 
 export const listFreezes = route({
   name: 'listFreezes',

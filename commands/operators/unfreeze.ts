@@ -1,4 +1,4 @@
-import { findAsset } from '../../domain/chains/assets';
+import { payableAsset } from '../../domain/chains/assets';
 import { recordAct } from '../../db/access/audit-log';
 import { everyCurrency, freezes, unfreeze } from '../../db/limits/outbound';
 import { invalid, notNow, type OperatorAct } from './act';
@@ -11,7 +11,9 @@ export const unfreezeCurrency: OperatorAct = {
   fields: { currency: 'Ticker; `*` or `all` for everything.' },
   async validate(tx, payload) {
     const named = payload['currency']!;
-    const currency = ['all', everyCurrency].includes(named) ? everyCurrency : findAsset(named.toUpperCase())?.currency;
+    const currency = ['all', everyCurrency].includes(named)
+      ? everyCurrency
+      : payableAsset(named.toUpperCase(), true)?.currency;
     if (currency === undefined) throw invalid(`No currency ${named}`);
     const frozen = (await freezes(tx)).some((one) => one.currency === currency);
     if (!frozen) throw notNow(`There is no freeze of ${nameOf(currency)}`);

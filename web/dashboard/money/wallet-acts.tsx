@@ -1,3 +1,4 @@
+import { isByLightning } from '../../../domain/lightning/currency';
 import { useState, type ReactNode } from 'react';
 import { client, payload } from '../api/client';
 import { useAct } from '../design/act';
@@ -66,7 +67,8 @@ export function AddWallet({ currencies, onEnd }: Readonly<{ currencies: readonly
   const words = useMoneyTexts().wallets;
   const confirm = useStepUp();
   const [form, setForm] = useState({ currency: currencies[0]?.currency ?? '', address: '' });
-  const settlementAddress = form.address.trim();
+  const byLightning = isByLightning(form.currency);
+  const settlementAddress = byLightning ? '' : form.address.trim();
   const act = () =>
     confirm('wallet_change', (factor) =>
       payload(
@@ -83,15 +85,19 @@ export function AddWallet({ currencies, onEnd }: Readonly<{ currencies: readonly
         options={currencies.map(({ currency, name, networkName }) => [currency, `${name} (${networkName})`] as const)}
         onChange={(currency) => setForm({ ...form, currency })}
       />
-      <Field
-        label={words.ownAddress}
-        hint={words.ownAddressHint}
-        isCode
-        maxLength={200}
-        autoComplete="off"
-        value={form.address}
-        onChange={(event) => setForm({ ...form, address: event.target.value })}
-      />
+      {byLightning ? (
+        <Notice tone="warn">{words.custodyWhy.lightning}</Notice>
+      ) : (
+        <Field
+          label={words.ownAddress}
+          hint={words.ownAddressHint}
+          isCode
+          maxLength={200}
+          autoComplete="off"
+          value={form.address}
+          onChange={(event) => setForm({ ...form, address: event.target.value })}
+        />
+      )}
     </WalletForm>
   );
 }

@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { mayCall } from '../../../domain/access/access';
 import { access } from '../../../domain/access/access-table';
+import { isByLightning } from '../../../domain/lightning/currency';
 import { currenciesQuery, type Me } from '../api/queries';
 import { Badge } from '../design/badge';
 import { Button } from '../design/button';
@@ -62,6 +63,7 @@ function Active({ wallet, me }: Readonly<{ wallet: Wallet; me: Me }>) {
   const [asked, setAsked] = useState<WalletDecision | 'repoint' | null>(null);
   const reason = mayCall(me, access.repointWallet.may) ? undefined : t.needs('wallets:manage');
   const end = () => setAsked(null);
+  const byLightning = isByLightning(wallet.currency);
   return (
     <section className={css.card} aria-labelledby={wallet.id}>
       <div className={`${css.row} ${css.between}`}>
@@ -71,13 +73,17 @@ function Active({ wallet, me }: Readonly<{ wallet: Wallet; me: Me }>) {
           text={words.custodies[wallet.custody as 'platform' | 'external']}
         />
       </div>
-      <p className={css.soft}>{words.custodyWhy[wallet.custody as 'platform' | 'external']}</p>
-      <Copy value={wallet.settlementAddress} label={words.settlementAddress} />
+      <p className={css.soft}>
+        {byLightning ? words.custodyWhy.lightning : words.custodyWhy[wallet.custody as 'platform' | 'external']}
+      </p>
+      <Copy value={wallet.settlementAddress} label={byLightning ? words.nodeKey : words.settlementAddress} />
       {wallet.pendingChange && <Pending wallet={wallet} me={me} reason={reason} onAsk={setAsked} />}
       <div className={css.row}>
-        <Button label={words.repointOf(wallet.currency)} reason={reason} onClick={() => setAsked('repoint')}>
-          {words.repoint}
-        </Button>
+        {!byLightning && (
+          <Button label={words.repointOf(wallet.currency)} reason={reason} onClick={() => setAsked('repoint')}>
+            {words.repoint}
+          </Button>
+        )}
         <Button
           look="danger"
           label={words.deactivateOf(wallet.currency)}

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState, type ReactNode } from 'react';
 import { client, payload } from '../api/client';
+import { isByLightning } from '../../../domain/lightning/currency';
 import { currenciesQuery } from '../api/queries';
 import { useAct } from '../design/act';
 import { Button } from '../design/button';
@@ -85,7 +86,8 @@ export function AddAddress({ onEnd }: Readonly<{ onEnd: () => void }>) {
   const t = useTexts();
   const words = useMoneyTexts().whitelist;
   const confirm = useStepUp();
-  const currencies = useQuery(currenciesQuery).data ?? [];
+  // Nothing can be sent by Lightning.
+  const currencies = (useQuery(currenciesQuery).data ?? []).filter(({ currency }) => !isByLightning(currency));
   const [form, setForm] = useState({ currency: '', address: '', destinationTag: '', label: '' });
   const currency = form.currency || (currencies[0]?.currency ?? '');
   const chosen = currencies.find((one) => one.currency === currency);

@@ -199,7 +199,10 @@ export const de: MoneyTexts = {
     custodyWhy: {
       platform: 'Abgerechnetes kommt in Ihr Guthaben: Sie können es auszahlen, umtauschen und verteilen.',
       external: 'Abgerechnetes geht sofort an Ihre eigene Adresse und kann hier nicht ausgegeben werden.',
+      lightning:
+        'Abgerechnetes kommt in Ihr Guthaben und bleibt dort: Es kann noch nicht ausgezahlt, umgetauscht, verteilt oder erstattet werden.',
     },
+    nodeKey: 'Öffentlicher Schlüssel des Lightning-Knotens',
     ownAddress: 'Ihre eigene Adresse',
     ownAddressHint: 'Leer: Abgerechnetes bleibt hier und kann hier ausgegeben werden.',
     addressMissing: 'Geben Sie zuerst die Adresse ein.',

@@ -200,7 +200,10 @@ export const en = {
     custodyWhy: {
       platform: 'Settled money is added to your balance: you can withdraw, convert and pay out.',
       external: 'Settled money is sent to your own address at once, and cannot be spent here.',
+      lightning:
+        'Settled money is added to your balance and stays there: it cannot be withdrawn, converted, paid out or refunded yet.',
     },
+    nodeKey: 'Public key of the Lightning node',
     ownAddress: 'Your own address',
     ownAddressHint: 'Empty: settled money stays here and can be spent here.',
     addressMissing: 'Enter the address first.',
