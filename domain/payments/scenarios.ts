@@ -1,4 +1,4 @@
-import { assetOf, assetsOn, networkOf, type Asset } from '../chains/assets';
+import { assetOf, assetsOn, isByLightning, networkOf, type Asset } from '../chains/assets';
 import type { PaymentStatus } from './payment';
 
 /** What a payer does in a test instance, and in which statuses of a payment it makes sense. */
@@ -14,6 +14,7 @@ const scenarios = {
 export type Scenario = keyof typeof scenarios;
 export const scenarioNames = Object.keys(scenarios) as Scenario[];
 
+const noNode = 'Nobody pays by simulation over Lightning: pay the invoice with a wallet of the test chain';
 export const noAddress = 'The payment has no address: choose a currency before';
 
 /** What a payer may send in place of `currency`; undefined: its network has nothing else. */
@@ -28,6 +29,7 @@ export function faultOfScenario(
   const wanted: readonly PaymentStatus[] = scenarios[scenario];
   if (!wanted.includes(status)) return `${scenario} needs a payment that is ${wanted.join(' or ')}: this is ${status}`;
   if (currency === null) return noAddress;
+  if (isByLightning(currency)) return noNode;
   if (scenario !== 'wrong_currency' || otherAsset(currency)) return null;
   return `wrong_currency needs another asset on the payment's network: ${networkOf(currency).name} has none`;
 }
