@@ -47,15 +47,19 @@ export const noteOpen = (tx: EntityManager, id: string, invoice: string): Promis
 export const noteHeld = (tx: EntityManager, id: string): Promise<number> =>
   changedCount(tx, `UPDATE lightning_invoice SET state = 'held' WHERE id = $1 AND state = 'open'`, [id]);
 
-/** All that something may still happen to, oldest first. `isQuiet`: its payment waits, and it is open by the row and,
- *  as `open` says, by the node: nothing is to be done. */
+/** All that something may still happen to: first what the node may hold money of, then what it has to make, of each
+ *  merchant in turn, so that none waits for all of another's. `isQuiet`: its payment waits, and it is open by the row
+ *  and, as `open` says, by the node: nothing is to be done. */
 export const unfinishedInvoices = (
   db: DataSource,
   open: ReadonlySet<string>,
 ): Promise<Array<InvoiceRow & Readonly<{ isQuiet: boolean }>>> =>
   db.query<Array<InvoiceRow & Readonly<{ isQuiet: boolean }>>>(
-    `SELECT *, state = 'open' AND hash = ANY($1::text[]) AND wants_lightning(id) AS "isQuiet"
-       FROM lightning_invoice WHERE over_at IS NULL ORDER BY created_at, id`,
+    `SELECT i.*, i.state = 'open' AND i.hash = ANY($1::text[]) AND wants_lightning(i.id) AS "isQuiet"
+       FROM lightning_invoice i JOIN payment p ON p.id = i.payment_id WHERE i.over_at IS NULL
+      ORDER BY coalesce(i.state IN ('planned', 'cancelling') OR i.hash = ANY($1::text[]), true),
+               row_number() OVER (PARTITION BY p.merchant_id ORDER BY i.state <> 'planned', i.created_at, i.id),
+               i.created_at, i.id`,
     [[...open]],
   );
 

@@ -14,14 +14,24 @@ export type Offered = Readonly<{ merchantId: string; paymentId: string; invoiceI
 export const price = '0.001';
 export const askedMsat = 100_000_000n;
 
-/** A merchant with one payment that waits, and the invoice that it is offered. `payments`: as the role that offers. */
-export async function aPaymentWithInvoice(db: DataSource, payments: DataSource): Promise<Offered> {
-  const [merchantId, paymentId] = [newId(), newId()];
+/** A payment that waits, of this merchant or a new one, and the invoice that it is offered. `payments`: as the role that
+ *  offers. */
+export async function aPaymentWithInvoice(
+  db: DataSource,
+  payments: DataSource,
+  merchantId: string = newId(),
+): Promise<Offered> {
+  const paymentId = newId();
   await db.query(
-    `INSERT INTO merchant (id, name, ipn_secret_sealed, publishable_key) VALUES ($1::text, 'Shop', 'x', $1::text)`,
+    `INSERT INTO merchant (id, name, ipn_secret_sealed, publishable_key) VALUES ($1::text, 'Shop', 'x', $1::text)
+     ON CONFLICT (id) DO NOTHING`,
     [merchantId],
   );
-  await db.query('INSERT INTO merchant_counter (merchant_id, open_payments) VALUES ($1, 1)', [merchantId]);
+  await db.query(
+    `INSERT INTO merchant_counter (merchant_id, open_payments) VALUES ($1, 1)
+     ON CONFLICT (merchant_id) DO UPDATE SET open_payments = merchant_counter.open_payments + 1`,
+    [merchantId],
+  );
   await db.query(
     `INSERT INTO payment (id, merchant_id, slug, status, source, fiat_amount, fiat_currency, fee_bearer, fee_bps,
        tolerance_pct, underpaid_policy, expires_at, expires_in, currency, network, amount, quote_amount, exchange_rate,

@@ -87,6 +87,22 @@ const arm = (name: string, remaining = 1): Promise<unknown> =>
     [name, remaining],
   );
 
+it('makes the invoice of each merchant in turn, and waits with no money, however many one of them plans', async () => {
+  const first = await offered();
+  for (let n = 0; n < 40; n += 1) await aPaymentWithInvoice(db, payments, first.merchantId);
+  const other = await offered();
+  await follow();
+  expect([(await read(first.invoiceId)).state, (await read(other.invoiceId)).state]).toEqual(['open', 'open']);
+  const planned = (): Promise<unknown> =>
+    db.query(`SELECT count(*)::int AS planned FROM lightning_invoice WHERE state = 'planned'`);
+  expect(await planned()).toEqual([{ planned: 10 }]);
+  // What is paid is seen while there is still something to be made, and then settled before it.
+  node.pay(await hashOf(other.invoiceId), askedMsat);
+  await follow();
+  expect(await statusOf(other.paymentId)).toBe('SETTLED');
+  expect(await planned()).toEqual([{ planned: 0 }]);
+});
+
 it('settles a payment in one transaction: four moves, their events, and the balance', async () => {
   const { merchantId, paymentId, invoiceId } = await offered();
   expect(await follow()).toBe(1);
