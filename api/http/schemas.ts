@@ -192,9 +192,7 @@ export const paymentListSchema = Type.Object({
 export const createdSchema = named('CreatedPayment', {
   paymentId: id('Payment id.'),
   depositAddress: optional(
-    nullable(
-      Type.String({ description: 'In `BTC_LN` the Lightning invoice; null while it is being made for the payer.' }),
-    ),
+    Type.String({ description: 'In `BTC_LN` the Lightning invoice; absent while it is being made for a payer.' }),
   ),
   destinationTag: optional(Type.String({ description: tagOfPayment })),
   amount: Type.Number({ description: 'Crypto amount; without a currency the fiat price.' }),

@@ -209,7 +209,7 @@ export function viewCreated(row: PaymentRow) {
   if (row.currency === null) return { paymentId: row.id, amount: shown(row.fiat_amount), ...common };
   return {
     paymentId: row.id,
-    depositAddress: row.deposit_address,
+    depositAddress: given(row.deposit_address),
     destinationTag: given(row.destination_tag),
     amount: shown(row.amount!, 'up'),
     feeAmount: shown(row.settled_fee_amount ?? row.fee_amount!, 'up'),
