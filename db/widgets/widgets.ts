@@ -32,8 +32,9 @@ const stats = `(SELECT to_jsonb(s) FROM (SELECT count(*) FILTER (WHERE p.parent_
       * CASE WHEN p.fiat_currency = 'USD' THEN 1 ELSE usd.value / fiat.value END)
       FILTER (WHERE p.status IN ('CONFIRMED', 'SWEEP_QUEUED', 'SETTLED')), 2), 0)::text AS paid_usd
    FROM payment p
-   LEFT JOIN rate_latest usd ON usd.currency = p.currency AND usd.fiat = 'USD'
-   LEFT JOIN rate_latest fiat ON fiat.currency = p.currency AND fiat.fiat = p.fiat_currency
+   LEFT JOIN rate_latest usd ON usd.fiat = 'USD'
+         AND usd.currency = CASE p.currency WHEN 'BTC_LN' THEN 'BTC' ELSE p.currency END
+   LEFT JOIN rate_latest fiat ON fiat.fiat = p.fiat_currency AND fiat.currency = usd.currency
   WHERE p.widget_id = w.id) s) AS stats`;
 
 const settingColumns = (settings: WidgetSettings): unknown[] => [

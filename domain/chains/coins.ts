@@ -32,7 +32,7 @@ export type NetworkStatus = (typeof networkStatuses)[number];
 const delayedAfterSeconds = 120;
 
 /** How payments in a currency fare. `isOpen`: some can be made now. */
-export type CurrencyStatus = Readonly<{ status: NetworkStatus; statusMessage: string | null; isOpen: boolean }>;
+type CurrencyStatus = Readonly<{ status: NetworkStatus; statusMessage: string | null; isOpen: boolean }>;
 
 const messagesOfLightning: Readonly<Record<NotByLightning, string>> = {
   none: 'Nothing is received by Lightning at the moment',

@@ -10,8 +10,10 @@ import {
   ratedAs,
   type NetworkId,
 } from '../../domain/chains/assets';
+import { currencyStatus } from '../../domain/chains/coins';
 import { currencyOf } from '../../domain/conversions/ask';
 import { whyNotByLightning, type NodeNow } from '../../domain/lightning/availability';
+import { faultOfScenario, scenarioNames } from '../../domain/payments/scenarios';
 import { quote } from '../../domain/pricing/quote';
 
 /** Bitcoin by Lightning: an asset that rows have and no list shows, and when it can be received. */
@@ -64,4 +66,32 @@ it('can be received by a node that was heard of, has the newest block, and has t
   expect(whyNotByLightning({ ...node, ageSeconds: 60.1 }, 1n)).toBe('away');
   expect(whyNotByLightning({ ...node, isSynced: false }, 1n)).toBe('behind');
   expect(whyNotByLightning(null, 1n)).toBe('none');
+});
+
+it('is paid by nobody in a simulation, and the refusal says what to do', () => {
+  for (const scenario of scenarioNames.filter((one) => one !== 'late'))
+    expect(faultOfScenario(scenario, { status: 'WAITING', currency })).toBe(
+      'Nobody pays by simulation over Lightning: pay the invoice with a wallet of the test chain',
+    );
+});
+
+it('is late where the node cannot receive, and off where there was none', () => {
+  const asset = assetOf(currency);
+  const [watch, there] = [
+    { lagSeconds: 0, isStale: false },
+    { isOn: true, isPriced: true },
+  ];
+  const node: NodeNow = { ageSeconds: 5, isSynced: true, receivable: 1n };
+  expect(currencyStatus(asset, watch, node, there)).toEqual({ status: 'active', statusMessage: null, isOpen: true });
+  for (const bad of [{ ageSeconds: 61 }, { isSynced: false }, { receivable: 0n }])
+    expect(currencyStatus(asset, watch, { ...node, ...bad }, there)).toMatchObject({
+      status: 'delayed',
+      isOpen: false,
+    });
+  expect(currencyStatus(asset, watch, null, there)).toMatchObject({ status: 'disabled', isOpen: false });
+  const unpriced = currencyStatus(asset, watch, node, { ...there, isPriced: false });
+  expect(unpriced).toMatchObject({ status: 'delayed', isOpen: false });
+  // A chain whose follower is late still takes payments.
+  const late = { lagSeconds: 100_000, isStale: true };
+  expect(currencyStatus(assetOf('BTC'), late, null, there)).toMatchObject({ status: 'delayed', isOpen: true });
 });
