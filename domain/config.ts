@@ -340,10 +340,11 @@ function parseNetworks(raw: Raw, faults: string[]): Pick<Config, 'networks' | 'c
 }
 
 /** Hot wallets, by network. Transactions of coins do not wait for one another: one is enough there. On account chains
- *  two are the least that lets money leave beside a transaction which no block takes. */
+ *  two are the least that lets money leave beside a transaction which no block takes; where an account must hold a
+ *  reserve, another is one that somebody asks for. */
 function parseLanes(text: string, faults: string[]): Record<string, number> {
   const lanes: Record<string, number> = Object.fromEntries(
-    Object.values(networks).map(({ id, kind }) => [id, kind === 'account' ? defaultLanes : 1]),
+    Object.values(networks).map((one) => [one.id, one.kind === 'account' && !one.hasReserve ? defaultLanes : 1]),
   );
   for (const pair of list(text)) {
     const [, name, digits] = /^([a-z]+)=(\d{1,2})$/.exec(pair) ?? [];

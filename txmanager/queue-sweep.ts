@@ -1,6 +1,7 @@
 import type { EntityManager } from 'typeorm';
 import { networkOf } from '../domain/chains/assets';
 import type { GasAnswer } from '../domain/chains/chain';
+import { sharesAccount } from '../domain/chains/tags';
 import { add } from '../domain/money';
 import type { PaymentRow } from '../domain/payments/payment';
 import { sweepCost } from '../domain/sweeps/sweep';
@@ -14,8 +15,17 @@ import { intentsOf, ownerOf } from '../db/txmanager/intents';
 import { lookAgainInMs } from './plan-outgoing';
 import { planAlone } from './plan-sweep-alone';
 import { canBatch, lockGroup, planTogether } from './plan-sweep-batch';
+import { settleOnAccount } from './settle';
 import { settlementRefused } from './settlement-gas';
-import { deadlinesOf, isPlanned, orphanedFor, unitPriceOf, type Ready, type SweepTerms } from './sweep-terms';
+import {
+  deadlinesOf,
+  isPlanned,
+  orphanedFor,
+  readyDeposits,
+  unitPriceOf,
+  type Ready,
+  type SweepTerms,
+} from './sweep-terms';
 import { reassignLostSweeps } from './reassign-lost';
 
 /** Whether sweeps of a payment are under way, or why not yet. */
@@ -34,6 +44,7 @@ export async function queueSweep(
   const payment = await lockPayment(tx, paymentId);
   if (payment.status !== 'CONFIRMED' || !payment.currency)
     return { queued: payment.status === 'SWEEP_QUEUED', reason: payment.status };
+  if (sharesAccount(networkOf(payment.currency).id)) return settleWhereItIs(tx, payment);
   const lost = await reassignLostSweeps(tx, paymentId);
   if (lost !== null) return { queued: false, reason: lost, lookAgainInMs };
   const own = { payment, deposits: await unsettledDeposits(tx, paymentId) };
@@ -72,6 +83,23 @@ export async function queueSweep(
     await startSweep(tx, payment, planned.owner);
   }
   for (const { before, after } of moved) await emitPaymentEvents(tx, before, after, ['payment.sweep_queued']);
+  return { queued: true };
+}
+
+/** CONFIRMED → SWEEP_QUEUED → SETTLED: there is nothing to be swept where payments share the treasury's account. */
+async function settleWhereItIs(tx: EntityManager, payment: PaymentRow): Promise<Queued> {
+  const deposits = await readyDeposits(tx, payment.id);
+  if (!deposits.length) return { queued: false, reason: 'a deposit of it is not confirmed now', lookAgainInMs };
+  const queued = await movePayment(tx, payment, {
+    to: 'SWEEP_QUEUED',
+    cause: 'on-account',
+    events: ['payment.sweep_queued'],
+    patch: { sweep_state: 'queued' },
+    details: { depositIds: deposits.map((deposit) => deposit.id) },
+  });
+  await emitPaymentEvents(tx, payment, queued, ['payment.sweep_queued']);
+  await settleOnAccount(tx, queued, deposits);
+  await notifyPayment(tx, payment.id);
   return { queued: true };
 }
 

@@ -2,13 +2,14 @@ import type { EntityManager } from 'typeorm';
 import { sweeperOf } from '../chains/evm/sweeper';
 import { assetOf, isToken, networkOf } from '../domain/chains/assets';
 import { externalSweepJournal, settleJournal, sweepJournal, type Journal } from '../domain/ledger/ledger';
+import { onAccountJournal } from '../domain/ledger/on-account';
 import { add, compare, fit, fromUnits } from '../domain/money';
 import { valueOf } from '../domain/payments/payable';
 import type { PaymentRow } from '../domain/payments/payment';
 import { exchangeRateOf } from '../domain/payments/payment-view';
 import { splitPaid } from '../domain/pricing/quote';
 import { feeIn } from '../domain/sweeps/sweep';
-import { ratedOf, setAllocation, unsettledDeposits } from '../db/payments/deposits';
+import { ratedOf, setAllocation, unsettledDeposits, type DepositRow } from '../db/payments/deposits';
 import { failPoint } from '../db/fail-point';
 import { attemptsOf, intentsOf, type AttemptRow, type PaymentIntent, type ShareRow } from '../db/txmanager/intents';
 import { ensure } from '../db/ledger/ledger';
@@ -30,15 +31,57 @@ export async function settleIfSwept(tx: EntityManager, payment: PaymentRow): Pro
   if (!done) return null;
   if (networkOf(currency).kind === 'account' && (await sweepRest(tx, payment, deposits, done))) return null;
 
-  const paid = fit(add('0', ...deposits.map((deposit) => deposit.amount)), assetOf(currency).decimals, 'down');
   const chainFees = done.reduce((sum, { feeUnits }) => sum + feeUnits, 0n);
-  const split = splitPaid(paid, currency, payment.fee_bps, await networkFee(tx, payment, done, chainFees));
+  return settleAs(tx, payment, deposits, {
+    cause: 'swept',
+    txIds: done.map(({ attempt }) => attempt.tx_id),
+    chainFees,
+    networkFee: await networkFee(tx, payment, done, chainFees),
+    journals: (_paid, fiat) =>
+      done.filter(({ intent }) => intent.kind === 'sweep').map((swept) => journalOf(payment, swept, fiat)),
+  });
+}
+
+/** The same of what came to the account that payments share: it has arrived where it is spent from, and nothing was
+ *  paid for that. `deposits`: all of the payment's, confirmed. */
+export const settleOnAccount = (
+  tx: EntityManager,
+  payment: PaymentRow,
+  deposits: readonly DepositRow[],
+): Promise<PaymentRow> =>
+  settleAs(tx, payment, deposits, {
+    cause: 'on-account',
+    txIds: deposits.map((deposit) => deposit.tx_id),
+    chainFees: 0n,
+    networkFee: '0',
+    journals: (paid) => [onAccountJournal({ id: payment.id, currency: payment.currency!, amount: paid })],
+  });
+
+type Fiat = Readonly<{ fiatCurrency: string; fiatRate: string | null }>;
+/** How a payment's money has come to its settlement address. `networkFee`: in its currency. `journals`: J3. */
+type Settlement = Readonly<{
+  cause: string;
+  txIds: readonly string[];
+  chainFees: bigint;
+  networkFee: string;
+  journals: (paid: string, fiat: Fiat) => readonly Journal[];
+}>;
+
+async function settleAs(
+  tx: EntityManager,
+  payment: PaymentRow,
+  deposits: readonly DepositRow[],
+  { cause, txIds, chainFees, networkFee: fee, journals }: Settlement,
+): Promise<PaymentRow> {
+  const currency = payment.currency!;
+  const paid = fit(add('0', ...deposits.map((deposit) => deposit.amount)), assetOf(currency).decimals, 'down');
+  const split = splitPaid(paid, currency, payment.fee_bps, fee);
   const value = valueOf(deposits.map(ratedOf));
   const fiat = { fiatCurrency: payment.fiat_currency, fiatRate: rateOf(payment, value, paid) };
 
   const moved = await movePayment(tx, payment, {
     to: 'SETTLED',
-    cause: 'swept',
+    cause,
     events: ['payment.settled'],
     patch: {
       settled_fee_amount: split.fee,
@@ -49,7 +92,7 @@ export async function settleIfSwept(tx: EntityManager, payment: PaymentRow): Pro
       sweep_state: 'confirmed',
       settled_at: await databaseNow(tx),
     },
-    details: { txIds: done.map(({ attempt }) => attempt.tx_id), chainFees: chainFees.toString() },
+    details: { txIds, chainFees: chainFees.toString() },
   });
   await ensure(
     tx,
@@ -64,8 +107,12 @@ export async function settleIfSwept(tx: EntityManager, payment: PaymentRow): Pro
       ...fiat,
     }),
   );
-  for (const swept of done) if (swept.intent.kind === 'sweep') await ensure(tx, journalOf(payment, swept, fiat));
-  await setAllocation(tx, ids, 'settled');
+  for (const one of journals(paid, fiat)) await ensure(tx, one);
+  await setAllocation(
+    tx,
+    deposits.map((deposit) => deposit.id),
+    'settled',
+  );
   await emitPaymentEvents(tx, payment, moved, ['payment.settled']);
   await failPoint('settle.beforeCommit');
   return moved;
@@ -105,11 +152,7 @@ async function networkFee(
 }
 
 /** How a sweep of the payment is booked. */
-function journalOf(
-  payment: PaymentRow,
-  { intent, attempt, feeUnits }: Swept,
-  fiat: Readonly<{ fiatCurrency: string; fiatRate: string | null }>,
-): Journal {
+function journalOf(payment: PaymentRow, { intent, attempt, feeUnits }: Swept, fiat: Fiat): Journal {
   const currency = payment.currency!;
   const { decimals } = assetOf(currency);
   const { native } = networkOf(currency);

@@ -70,7 +70,7 @@ async function openChildPayment(
 function childRow(parent: PaymentRow, deposit: DepositRow, price: Price, confirmations: number): PaymentRow {
   const currency = deposit.currency!;
   const amount = fit(deposit.amount, assetOf(currency).decimals, 'down');
-  const split = splitPaid(amount, currency, parent.fee_bps, price.networkFee);
+  const split = splitPaid(amount, currency, parent.fee_bps, price.provision);
   const { now } = price;
   return {
     ...parent,

@@ -2,11 +2,12 @@ import type { DataSource } from 'typeorm';
 import type { Merchant } from '../../domain/access/access';
 import { isByLightning, networkOf, ratedAs, type Asset, type NetworkId } from '../../domain/chains/assets';
 import type { ChainCodec } from '../../domain/chains/chain';
+import { sharesAccount } from '../../domain/chains/tags';
 import { DomainError } from '../../domain/errors';
 import { newId } from '../../domain/ids';
 import { creationRefused } from '../../domain/payments/creation-refusals';
 import type { PaymentRow } from '../../domain/payments/payment';
-import { receiverAt } from '../../domain/payments/receiver';
+import { receiverAt, type SharedKey } from '../../domain/payments/receiver';
 import { requiredDepth } from '../../db/payments/payments';
 import { noLiveKey } from '../../db/recovery/live-key';
 import { batcherPer } from '../../db/batcher';
@@ -27,6 +28,7 @@ type ContextRow = PricingRow & {
   xpub: string | null;
   branch: number | null;
   key_index: string | null;
+  shared: SharedKey | null;
   existing_id: string | null;
 };
 
@@ -42,6 +44,7 @@ const unpriced = {
   xpub: null,
   branch: null,
   key_index: null,
+  shared: null,
 };
 
 /** Creations that are read for together. */
@@ -88,7 +91,8 @@ async function readContexts(db: DataSource, asking: readonly Asking[]): Promise<
     `SELECT clock_timestamp() AS now, e.id AS existing_id, ${columns}, w.settlement_address, w.custody,
             k.xpub, k.branch,
             CASE WHEN e.id IS NULL AND w.id IS NOT NULL AND k.xpub IS NOT NULL AND NOT $9
-                 THEN nextval(format('key_index_%s_deposit', k.sequence_of)::regclass)::text END AS key_index
+                 THEN nextval(format('key_index_%s_deposit', k.sequence_of)::regclass)::text END AS key_index,
+            CASE WHEN $10 THEN (SELECT to_jsonb(s) FROM shared_key($5) s) END AS shared
        FROM ${asked} ${joins}
        LEFT JOIN merchant_wallet w ON w.merchant_id = $1 AND w.currency = $3 AND w.is_active
        LEFT JOIN live_key k ON k.network = $5 AND k.role = 'deposit' ORDER BY i.place`,
@@ -102,6 +106,7 @@ async function readContexts(db: DataSource, asking: readonly Asking[]): Promise<
       maxAge,
       ratedAs(asset.currency),
       isByLightning(asset.currency),
+      sharesAccount(asset.network),
     ],
   );
 }
@@ -115,9 +120,11 @@ export type Receiving = Readonly<{
 
 /** Throws UPSTREAM_UNAVAILABLE. */
 function addressFor({ codecs, settings }: FirstQuoteDeps, { network }: Asset, context: ContextRow): Receiving {
-  const { xpub, branch } = context;
+  const { xpub, branch, shared } = context;
   if (xpub === null || branch === null || context.key_index === null) throw noLiveKey(network, 'deposit');
-  const receiver = receiverAt(codecs[network], network, { xpub, branch, index: parseInt(context.key_index, 10) });
+  if (sharesAccount(network) && shared === null) throw noLiveKey(network, 'treasury');
+  const index = parseInt(context.key_index, 10);
+  const receiver = receiverAt(codecs[network], network, { xpub, branch, index, shared });
   return {
     address: { network, branch, ...receiver },
     invoice: null,

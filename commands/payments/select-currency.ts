@@ -1,15 +1,16 @@
 import type { EntityManager } from 'typeorm';
 import { isByLightning, networkOf, type Currency } from '../../domain/chains/assets';
+import { sharesAccount } from '../../domain/chains/tags';
 import { DomainError } from '../../domain/errors';
 import { countedDeposits, isLive } from '../../domain/payments/counted';
 import { receiverAt } from '../../domain/payments/receiver';
 import { isCurrencyAllowed, type Outcome, type PaymentRow } from '../../domain/payments/payment';
 import { failPoint } from '../../db/fail-point';
-import { receiverOfPayment, type PaymentReceiver } from '../../db/payments/addresses';
+import { isSharedAccount, receiverOfPayment, type PaymentReceiver } from '../../db/payments/addresses';
 import { keepQuote } from '../../db/payments/deposit-rates';
 import { depthOf, emitPaymentEvents, factsOf, lockPayment, movePayment } from '../../db/payments/payments';
 import { priceQuote, type Priced } from '../../db/pricing/pricing';
-import { drawKey } from '../../db/recovery/live-key';
+import { drawKey, noLiveKey, sharedKey } from '../../db/recovery/live-key';
 import { canReceive, offerInvoice } from '../lightning/offer';
 import { quoteColumns, quoteEnd } from './columns';
 import type { PaymentCommandDeps } from './deps';
@@ -109,13 +110,9 @@ async function newReceiver(
 ): Promise<PaymentReceiver> {
   const network = networkOf(currency);
   const key = await drawKey(tx, network.id, 'deposit');
-  const { address, keyIndex, tag } = receiverAt(codecs[network.id], network.id, key);
-  if (tag !== null)
-    await tx.query(
-      `INSERT INTO address (network, address, role, branch, key_index) VALUES ($1, $2, 'deposit', $3, $4)
-       ON CONFLICT DO NOTHING`,
-      [network.id, address, key.branch, keyIndex],
-    );
+  const shared = sharesAccount(network.id) ? await sharedKey(tx, network.id) : null;
+  const { address, keyIndex, tag } = receiverAt(codecs[network.id], network.id, { ...key, shared });
+  if (tag !== null && !(await isSharedAccount(tx, network.id, address))) throw noLiveKey(network.id, 'treasury');
   await tx.query(
     `INSERT INTO address (network, address, tag, role, branch, key_index, currency, merchant_id, payment_id)
      VALUES ($1, $2, $3, 'deposit', $4, $5, $6, $7, $8)`,

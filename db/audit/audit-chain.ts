@@ -113,8 +113,9 @@ async function wrongCoins(db: DataSource, adapter: ChainAdapter): Promise<string
 
 async function auditDerivation(db: DataSource, adapter: ChainAdapter): Promise<Violation[]> {
   const rows = (await db.query(
-    `SELECT a.address, a.branch, a.key_index, branch_key(k.network, k.role, a.branch) AS xpub FROM address a
-       LEFT JOIN extended_key k ON k.network = a.network AND k.role = a.role
+    `SELECT a.address, o.branch, o.key_index, branch_key(k.network, k.role, o.branch) AS xpub FROM address a
+       LEFT JOIN address o ON o.network = a.network AND o.address = a.address AND o.tag = ''
+       LEFT JOIN extended_key k ON k.network = o.network AND k.role = o.role
       WHERE a.network = $1 ORDER BY a.created_at DESC LIMIT $2`,
     [adapter.network, derivedPerLook],
   )) as Array<{ address: string; branch: number; key_index: number; xpub: string | null }>;

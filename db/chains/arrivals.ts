@@ -1,7 +1,7 @@
 import type { EntityManager } from 'typeorm';
 import { assetOf, type NetworkId } from '../../domain/chains/assets';
 import type { Transfer } from '../../domain/chains/chain';
-import { receiverOf } from '../../domain/chains/tags';
+import { capitalTag, receiverOf, sharesAccount } from '../../domain/chains/tags';
 import { add, compare, fromUnits } from '../../domain/money';
 import { inherit, type Layer, type Replaced } from '../../domain/payments/inherited';
 import type { Queryable } from '../pricing/pricing';
@@ -56,18 +56,27 @@ export type Arrival = Readonly<
   | { status: 'mined'; blockHash: string; height: number; time: number }
 >;
 
-type Arrived = Content & Readonly<{ inputs: readonly string[] }>;
+/** `ownRole`: of the address itself, for what a transaction of ours has brought. */
+type Arrived = Content & Readonly<{ inputs: readonly string[]; ownRole: Matched['role'] }>;
 const keyOf = ({ txId, index }: Pick<Content, 'txId' | 'index'>): string => `${txId}:${index}`;
 
+/** Whom money at an address is for. What comes to the account that payments share, without a tag of ours, may be a
+ *  payer's: it is the treasury's only where operators have said so by their tag. */
+const roleOf = (network: NetworkId, { tag, role }: Matched, statedTag: string | undefined): Matched['role'] =>
+  sharesAccount(network) && tag === '' && statedTag !== capitalTag(network) ? 'deposit' : role;
+
 function contentOf(
+  network: NetworkId,
   { txId, index, to, tag: statedTag, currency, units, inputs }: Transfer,
-  { tag, role, payment_id: paymentId }: Matched,
+  matched: Matched,
 ): Arrived {
+  const { tag, payment_id: paymentId } = matched;
   const asset = currency === null ? null : assetOf(currency);
   const amount = asset ? fromUnits(units, asset.decimals) : '0';
   const isDust = !asset || compare(amount, asset.dust) < 0;
+  const role = roleOf(network, matched, statedTag);
   const at = { address: to, tag, statedTag: statedTag ?? null, role, paymentId };
-  return { txId, index, ...at, currency, amount, isDust, inputs };
+  return { txId, index, ...at, ownRole: matched.role, currency, amount, isDust, inputs };
 }
 
 /** Stores transfers to addresses of ours, and signals payments to which money is new. What replaces an unconfirmed
@@ -84,7 +93,7 @@ export async function storeArrivals(
     .filter((transfer) => transfer.units > 0n)
     .flatMap((transfer) => {
       const own = receiverAt(transfer);
-      return own ? [contentOf(transfer, own)] : [];
+      return own ? [contentOf(network, transfer, own)] : [];
     });
   if (!read.length) return;
   // An output may be read twice.
@@ -99,20 +108,22 @@ export async function storeArrivals(
     arrival.status === 'pool' ? (arrival.since.get(txId) ?? null) : arrival.time;
   const fresh = await tx.query<Array<{ id: string }>>(
     `WITH arrived AS (
-       SELECT a.*, d.status AS was
+       SELECT a.*, d.status AS was,
+              EXISTS (SELECT FROM attempt t WHERE t.network = $1 AND t.tx_id = a."txId") AS is_own
          FROM jsonb_to_recordset($2) AS a ("txId" text, index integer, address text, tag text, "statedTag" text,
-                role text, "paymentId" text, currency text, amount numeric, "isDust" boolean, inputs text[],
-                since float8, "seenAt" timestamptz, "seenHeight" bigint, parts jsonb, position integer)
+                role text, "ownRole" text, "paymentId" text, currency text, amount numeric, "isDust" boolean,
+                inputs text[], since float8, "seenAt" timestamptz, "seenHeight" bigint, parts jsonb, position integer)
          LEFT JOIN deposit d ON d.network = $1 AND d.tx_id = a."txId" AND d.out_index = a.index),
      stored AS (
        INSERT INTO deposit AS d (network, tx_id, out_index, address, tag, stated_tag, role, payment_id, currency,
                 amount, stated_amount, is_dust, status, block_hash, height, inputs, first_seen_at, allocation, mined_at,
                 first_seen_height)
-       SELECT $1, a."txId", a.index, a.address, a.tag, a."statedTag", a.role, a."paymentId", a.currency, a.amount,
-              a.amount, a."isDust", $3, $4, $5::bigint, a.inputs,
+       SELECT $1, a."txId", a.index, a.address, a.tag, a."statedTag",
+              CASE WHEN a.is_own THEN a."ownRole" ELSE a.role END, a."paymentId", a.currency, a.amount, a.amount,
+              a."isDust", $3, $4, $5::bigint, a.inputs,
               least(clock_timestamp(), to_timestamp(a.since), a."seenAt"),
-              CASE WHEN EXISTS (SELECT FROM attempt t WHERE t.network = $1 AND t.tx_id = a."txId") THEN 'own' END,
-              to_timestamp($6), least(coalesce($5::bigint, c.height), a."seenHeight")
+              CASE WHEN a.is_own THEN 'own' END, to_timestamp($6),
+              least(coalesce($5::bigint, c.height), a."seenHeight")
          FROM arrived a LEFT JOIN chain_cursor c ON c.network = $1 ORDER BY a.position
        ON CONFLICT (network, tx_id, out_index) DO UPDATE
          SET status = EXCLUDED.status, block_hash = EXCLUDED.block_hash, height = EXCLUDED.height,

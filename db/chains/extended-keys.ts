@@ -54,12 +54,13 @@ export const registeredKeys = (
 
 type AddressKey = Readonly<{ xpub: string; branch: number; index: number }>;
 
-/** Our registered key of an address's role, and where its row says that it is derived; null without such a key. */
+/** Our registered key of an address's role, and where its row says that it is derived; null without such a key. What
+ *  has a tag behind it is the address itself. */
 export async function keyOfAddress(db: Queryable, network: string, address: string): Promise<AddressKey | null> {
   const [key] = await db.query<AddressKey[]>(
     `SELECT branch_key(k.network, k.role, a.branch) AS xpub, a.branch, a.key_index AS index FROM address a
        JOIN extended_key k ON k.network = a.network AND k.role = a.role
-      WHERE a.network = $1 AND a.address = $2`,
+      WHERE a.network = $1 AND a.address = $2 AND a.tag = ''`,
     [network, address],
   );
   return key ?? null;

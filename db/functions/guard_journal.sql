@@ -58,13 +58,14 @@ CREATE OR REPLACE FUNCTION is_journal_due(p_key text, p_moves jsonb, p_stands bo
     ELSIF p_key ~ '^payment/[0-9a-f]{24}/settle$' AND p_stands THEN
       SELECT merchant_id, currency INTO v_merchant, v_asset FROM payment
        WHERE id = v_part[2]::bpchar AND status = 'SETTLED';
-      -- Each deposit of it has been moved by a sweep of it.
+      -- Each deposit of it has been moved by a sweep of it, or came to the account that it is spent from.
       v_intents := ARRAY(
         SELECT id FROM intent WHERE kind = 'sweep' AND payment_id = v_part[2]::bpchar AND has_arrived(id)
         UNION SELECT intent_id FROM sweep_share
                WHERE payment_id = v_part[2]::bpchar AND dropped_at IS NULL AND has_arrived(intent_id));
       SELECT sum(d.amount) FILTER (WHERE d.currency = v_asset), bool_and(EXISTS (
-               SELECT FROM intent i WHERE i.id = ANY(v_intents) AND d.id = ANY(i.deposit_ids)))
+               SELECT FROM intent i WHERE i.id = ANY(v_intents) AND d.id = ANY(i.deposit_ids))
+             OR d.tag <> '' AND d.status = 'confirmed' AND is_shared_account(d.network, d.address))
         INTO v_sum, v_is_due
         FROM deposit d WHERE d.allocation IN ('unsettled', 'settled')
          AND (d.payment_id = v_part[2]::bpchar AND d.child_payment_id IS NULL
@@ -79,6 +80,13 @@ CREATE OR REPLACE FUNCTION is_journal_due(p_key text, p_moves jsonb, p_stands bo
                  AND m->>1 IN ('L:available:' || v_merchant, 'I:commission', 'I:network')), false)
                AND coalesce(sum((m->>3)::numeric) <= v_sum, false)
           FROM jsonb_array_elements(p_moves) m);
+
+    ELSIF p_key ~ '^arrived/[0-9a-f]{24}$' THEN
+      RETURN p_stands AND EXISTS (
+        SELECT FROM payment p WHERE p.id = v_part[2]::bpchar AND p.status = 'SETTLED' AND p_moves = (
+          SELECT jsonb_build_array(jsonb_build_array('A:treasury', 'A:deposit', p.currency, trim_scale(sum(d.amount))))
+            FROM deposit d WHERE d.allocation = 'settled' AND is_shared_account(d.network, d.address)
+             AND (d.payment_id = p.id AND d.child_payment_id IS NULL OR d.child_payment_id = p.id)));
 
     ELSIF p_key ~ '^lightning/[0-9a-f]{64}$' THEN
       RETURN p_stands AND EXISTS (
@@ -182,7 +190,8 @@ CREATE OR REPLACE FUNCTION guard_journal() RETURNS trigger LANGUAGE plpgsql
       v_steps := v_steps + 1;
     END LOOP;
     v_moves := moves_of(v_base.id);
-    IF EXISTS (SELECT FROM jsonb_array_elements(v_moves) m WHERE m->>0 LIKE 'L:%' OR m->>1 LIKE 'L:%') THEN
+    IF starts_with(v_base.key, 'arrived/')
+      OR EXISTS (SELECT FROM jsonb_array_elements(v_moves) m WHERE m->>0 LIKE 'L:%' OR m->>1 LIKE 'L:%') THEN
       -- What was taken back in the same transaction is checked by its last journal.
       v_is_due := EXISTS (SELECT FROM journal WHERE reverses = NEW.id)
         OR is_journal_due(v_base.key, v_moves, v_steps % 2 = 0);
@@ -208,7 +217,7 @@ DO $$
 CREATE OR REPLACE FUNCTION guard_found_deposit() RETURNS trigger LANGUAGE plpgsql
   SECURITY DEFINER SET search_path = public, pg_temp AS $$
   BEGIN
-    IF NEW.found_by IS DISTINCT FROM 'balance' OR NEW.status <> 'mined'
+    IF NEW.found_by IS DISTINCT FROM 'balance' OR NEW.status <> 'mined' OR NEW.tag <> ''
       OR TG_OP = 'INSERT' AND (NEW.allocation IS NOT NULL OR NEW.payment_id IS DISTINCT FROM (
            SELECT payment_id FROM address
             WHERE network = NEW.network AND address = NEW.address AND tag = NEW.tag AND role = 'deposit'))

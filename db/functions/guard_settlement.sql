@@ -9,7 +9,7 @@ CREATE OR REPLACE FUNCTION guard_settlement() RETURNS trigger LANGUAGE plpgsql
           SELECT FROM lightning_node n WHERE n.node_key = NEW.settlement_address)
         OR NEW.currency <> 'BTC_LN' AND NOT EXISTS (
           SELECT FROM address a WHERE a.address = NEW.settlement_address AND a.role = 'treasury'
-             AND a.merchant_id = NEW.merchant_id))
+             AND (a.merchant_id = NEW.merchant_id OR is_shared_account(a.network, a.address))))
       OR TG_OP = 'UPDATE' AND NOT EXISTS (
           SELECT FROM settlement_change c
            WHERE c.wallet_id = NEW.id

@@ -33,12 +33,9 @@ CREATE OR REPLACE FUNCTION open_payment(
     END IF;
     IF p_address IS NOT NULL THEN
       -- Its index may have been drawn from a database that this one has replaced since.
-      IF p_address->>'tag' IS NOT NULL THEN
-        -- The address itself, which many share: what comes without a tag of ours comes there.
-        INSERT INTO address (network, address, role, branch, key_index)
-          SELECT k.network, p_address->>'address', k.role, k.branch, (p_address->>'keyIndex')::integer
-            FROM live_key k WHERE k.network = p_address->>'network' AND k.role = 'deposit'
-             AND k.branch = coalesce((p_address->>'branch')::integer, 0) ON CONFLICT DO NOTHING;
+      IF p_address->>'tag' IS NOT NULL AND NOT is_shared_account(p_address->>'network', p_address->>'address') THEN
+        RAISE EXCEPTION 'payments of % do not share %', p_address->>'network', p_address->>'address'
+          USING ERRCODE = 'CP007';
       END IF;
       -- Beside it, the rows of watch_elsewhere: the same account on other networks.
       INSERT INTO address (network, address, tag, role, branch, key_index, currency, merchant_id, payment_id,

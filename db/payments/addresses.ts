@@ -26,3 +26,12 @@ export async function receiverOfPayment(
     isFull: rows.length >= mostAddresses,
   };
 }
+
+/** Is it the treasury's own account, which payments of a network with tags share? */
+export async function isSharedAccount(db: Queryable, network: string, address: string): Promise<boolean> {
+  const [row] = await db.query<Array<{ isShared: boolean }>>('SELECT is_shared_account($1, $2) AS "isShared"', [
+    network,
+    address,
+  ]);
+  return row!.isShared;
+}

@@ -108,7 +108,7 @@ export async function quoteAtMoment(tx: EntityManager, payment: PaymentRow, at: 
     rate: price.exchangeRate,
     feeBps: payment.fee_bps,
     feeBearer: payment.fee_bearer,
-    networkFee: price.networkFee,
+    networkFee: price.provision,
   });
   return { ...price, quote: priced };
 }

@@ -10,7 +10,7 @@ import {
   type NetworkId,
 } from '../../domain/chains/assets';
 import { payerFeeFiat, type NetworkWatch } from '../../domain/chains/coins';
-import { checkCarried } from '../../domain/chains/tags';
+import { checkCarried, sharesAccount } from '../../domain/chains/tags';
 import { DomainError } from '../../domain/errors';
 import { compare, divide } from '../../domain/money';
 import { creationRefused } from '../../domain/payments/creation-refusals';
@@ -62,8 +62,10 @@ export type Price = Readonly<{
   exchangeRate: string;
   /** Units of the currency per whole native unit of its network; '1' for the native asset. Rounded up. */
   nativeRate: string;
-  /** Provision for settling one deposit, in the currency. Rounded up. */
+  /** Of settling one deposit, or paying somebody, in the currency. Rounded up. */
   networkFee: string;
+  /** What a payment is charged for its settlement: '0' where its money comes to the account that it is spent from. */
+  provision: string;
   settlementAddress: string | null;
   custody: 'platform' | 'external' | null;
 }>;
@@ -75,14 +77,16 @@ export function priceOf(row: PricingRow, currency: Currency): Price {
     throw new DomainError('RATE_UNAVAILABLE');
   const native = networkOf(currency).native;
   const nativeRate = native === ratedAs(currency) ? '1' : divide(row.native_rate, row.rate, 18, 'up');
+  const networkFee = isByLightning(currency)
+    ? '0'
+    : settlementCost(currency, row.unit_price, assetOf(native).decimals, nativeRate);
   return {
     now: row.now,
     rateId: row.rate_id,
     exchangeRate: row.rate,
     nativeRate,
-    networkFee: isByLightning(currency)
-      ? '0'
-      : settlementCost(currency, row.unit_price, assetOf(native).decimals, nativeRate),
+    networkFee,
+    provision: sharesAccount(networkOf(currency).id) ? '0' : networkFee,
     settlementAddress: row.settlement_address,
     custody: row.custody,
   };
@@ -166,7 +170,7 @@ export function quoteAt(price: Price, ask: PriceAsk): Priced {
   checkCarried(assetOf(ask.currency));
   const { settlementAddress, custody } = price;
   if (settlementAddress === null || custody === null) throw new DomainError('CURRENCY_NOT_AVAILABLE');
-  const minimum = minimumAmount(ask.currency, price.networkFee, ask.feeBps);
+  const minimum = minimumAmount(ask.currency, price.provision, ask.feeBps);
   const minimumFiat = fiatValue(minimum, price.exchangeRate, ask.fiat, 'up');
   if (compare(ask.fiatAmount, minimumFiat) < 0) {
     throw creationRefused('BELOW_MINIMUM', {
@@ -185,7 +189,7 @@ export function quoteAt(price: Price, ask: PriceAsk): Priced {
       rate: price.exchangeRate,
       feeBps: ask.feeBps,
       feeBearer: ask.feeBearer,
-      networkFee: price.networkFee,
+      networkFee: price.provision,
     }),
   };
 }
@@ -285,6 +289,6 @@ export async function minimums(
 
 /** The least order of a currency at a price in dollars. */
 export function minimumAt(currency: Currency, price: Price, feeBps: number): Minimum {
-  const minimum = minimumAmount(currency, price.networkFee, feeBps);
+  const minimum = minimumAmount(currency, price.provision, feeBps);
   return { currency, minimum, minimumUsd: fiatValue(minimum, price.exchangeRate, 'USD', 'up'), feeBps };
 }

@@ -1,6 +1,7 @@
 import type { NetworkId } from '../../domain/chains/assets';
 import type { KeyRole } from '../../domain/chains/chain';
 import { DomainError } from '../../domain/errors';
+import type { SharedKey } from '../../domain/payments/receiver';
 import type { Queryable } from '../query';
 
 /** What an address is derived from. */
@@ -21,5 +22,12 @@ export async function drawKey(tx: Queryable, network: NetworkId, role: KeyRole):
     [network, role],
   );
   if (!key) throw noLiveKey(network, role);
+  return key;
+}
+
+/** The key of the account that payments of a network with tags share. Throws UPSTREAM_UNAVAILABLE. */
+export async function sharedKey(tx: Queryable, network: NetworkId): Promise<SharedKey> {
+  const [key] = await tx.query<SharedKey[]>('SELECT xpub, branch FROM shared_key($1)', [network]);
+  if (!key) throw noLiveKey(network, 'treasury');
   return key;
 }

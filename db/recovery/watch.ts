@@ -1,12 +1,14 @@
 import type { EntityManager } from 'typeorm';
-import type { NetworkId } from '../../domain/chains/assets';
+import { networks, type NetworkId } from '../../domain/chains/assets';
 import type { ChainCodec, KeyRole } from '../../domain/chains/chain';
+import { sharesAccount } from '../../domain/chains/tags';
 
 /** Indexes are drawn in order and used out of order: so many below the highest known one may have been used unseen. */
 const margin = 1000;
 
 /** Puts the next `count` addresses of a branch that is left on the list of those to be watched, for every role. Index 0
- *  of the treasury and of gas is no payer's: that of the first branch is our hot wallet, and nobody draws another. */
+ *  of the treasury and of gas is no payer's: that of the first branch is our hot wallet, and nobody draws another.
+ *  Where payments share an account, no deposit has an address of its own. */
 export const watchFrom = (tx: EntityManager, branch: number, count: number): Promise<unknown> =>
   tx.query(
     `INSERT INTO key_watch (network, role, branch, next_index, until_index)
@@ -16,9 +18,10 @@ export const watchFrom = (tx: EntityManager, branch: number, count: number): Pro
            FROM (SELECT CASE k.role WHEN 'deposit' THEN 0 ELSE 1 END AS first) f
            LEFT JOIN address a ON a.network = k.network AND a.role = k.role AND a.branch = $1
           GROUP BY f.first) known
+      WHERE k.role <> 'deposit' OR k.network <> ALL ($4)
      ON CONFLICT (network, role, branch) DO UPDATE
        SET until_index = greatest(key_watch.until_index, EXCLUDED.until_index)`,
-    [branch, margin, count],
+    [branch, margin, count, (Object.keys(networks) as NetworkId[]).filter(sharesAccount)],
   );
 
 type Part = {

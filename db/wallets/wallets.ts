@@ -1,14 +1,15 @@
 import type { EntityManager } from 'typeorm';
 import { findAsset, networksWithAddressesOf, type NetworkId } from '../../domain/chains/assets';
 import { ownAddress, readAddress } from '../../domain/chains/address';
-import { checkCarried } from '../../domain/chains/tags';
+import { checkCarried, sharesAccount } from '../../domain/chains/tags';
 import type { ChainCodec } from '../../domain/chains/chain';
 import { DomainError } from '../../domain/errors';
 import { isId, newId } from '../../domain/ids';
 import { knownNode } from '../lightning/node';
 import type { Queryable } from '../pricing/pricing';
 import { changedRows } from '../query';
-import { drawKey } from '../recovery/live-key';
+import { drawKey, noLiveKey, sharedKey } from '../recovery/live-key';
+import { isSharedAccount } from '../payments/addresses';
 import type { RowOf } from '../entity';
 import type { merchantWalletEntity } from './entities';
 
@@ -16,8 +17,9 @@ import type { merchantWalletEntity } from './entities';
 export type WalletRow = Readonly<RowOf<typeof merchantWalletEntity>>;
 
 /** Adds the active wallet of a currency. With `address` the merchant's own (custody external); without, the next
- *  treasury address, whose key the signer holds. Throws CURRENCY_NOT_AVAILABLE, INVALID_ADDRESS, WALLET_EXISTS, and
- *  UPSTREAM_UNAVAILABLE while the signer has not registered its keys. */
+ *  treasury address, whose key the signer holds; where payments share an account, that one. Throws
+ *  CURRENCY_NOT_AVAILABLE, INVALID_ADDRESS, WALLET_EXISTS, and UPSTREAM_UNAVAILABLE while the signer has not registered
+ *  its keys. */
 export async function addWallet(
   db: Pick<EntityManager, 'transaction'>,
   wallet: Readonly<{ merchantId: string; currency: string; address?: string }>,
@@ -29,7 +31,7 @@ export async function addWallet(
   const own = wallet.address === undefined ? undefined : readAddress(codec, wallet.address);
   return db.transaction(async (tx) => {
     if (own !== undefined) await refuseOurs(tx, codec.network, own);
-    const address = own ?? (await nextTreasuryAddress(tx, wallet, codec));
+    const address = own ?? (await treasuryAddress(tx, wallet, codec));
     return insertWallet(tx, { ...wallet, address, custody: own === undefined ? 'platform' : 'external' });
   });
 }
@@ -127,6 +129,19 @@ export async function isOurs(tx: Queryable, network: NetworkId, address: string)
 /** Throws INVALID_ADDRESS where the address is one of the service's own. */
 export async function refuseOurs(tx: Queryable, network: NetworkId, address: string): Promise<void> {
   if (await isOurs(tx, network, address)) throw new DomainError('INVALID_ADDRESS', ownAddress);
+}
+
+/** Where a merchant's money stays with the service. */
+async function treasuryAddress(
+  tx: Queryable,
+  wallet: Readonly<{ merchantId: string; currency: string }>,
+  codec: Pick<ChainCodec, 'derive' | 'network'>,
+): Promise<string> {
+  if (!sharesAccount(codec.network)) return nextTreasuryAddress(tx, wallet, codec);
+  const { xpub, branch } = await sharedKey(tx, codec.network);
+  const address = codec.derive(xpub, 0, branch);
+  if (!(await isSharedAccount(tx, codec.network, address))) throw noLiveKey(codec.network, 'treasury');
+  return address;
 }
 
 /** A fresh address of our own: for a merchant's wallet, or for one conversion. Throws UPSTREAM_UNAVAILABLE. */

@@ -1,11 +1,19 @@
 import { DomainError } from '../errors';
-import { isByLightning, networks, type Asset, type DestinationTags } from './assets';
+import { isByLightning, networks, type Asset, type DestinationTags, type NetworkId } from './assets';
 
 /** Destination tags tell the receivers behind one address apart: money that comes without its tag is lost. */
 
 type Tagged = Pick<Asset, 'currency' | 'network' | 'requiresDestinationTag'>;
 
 const tagsOf = ({ network }: Tagged): DestinationTags | undefined => networks[network].destinationTags;
+
+/** Do payments of the network share one account of ours, told apart by tags? It is the treasury's own: what comes there
+ *  is where it will be spent, and no sweep moves it. docs/decisions/0076-one-account-for-all.md */
+export const sharesAccount = (network: NetworkId): boolean => networks[network].destinationTags !== undefined;
+
+/** The tag of money that operators bring to such an account themselves; null: there is none. No payment gets it, and
+ *  what comes without any tag may be a payer's. */
+export const capitalTag = (network: NetworkId): string | null => networks[network].destinationTags?.largest ?? null;
 
 /** Can the asset be received and sent? Not where it requires a tag that its network's transactions would not carry. */
 export const isCarried = (asset: Tagged): boolean => !asset.requiresDestinationTag || tagsOf(asset) !== undefined;
@@ -61,7 +69,7 @@ export const destinationOf = (row: Readonly<{ address: string; destination_tag: 
 });
 
 /** The same receiver with the tag of another shape, absent where there is none. */
-export const tagIn = ({ tag }: Readonly<{ tag?: string }>): Readonly<{ tag?: string }> =>
+export const tagIn = ({ tag }: Readonly<{ tag?: string | undefined }>): Readonly<{ tag?: string }> =>
   tag === undefined ? {} : { tag };
 
 /** One text for each receiver. */

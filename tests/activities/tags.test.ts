@@ -54,12 +54,10 @@ beforeAll(async () => {
   [shop, other] = [await h.shop({}, ['TAG']), await h.shop({}, ['TAG'])];
   const own = (role: 'treasury' | 'gas'): string =>
     codecs[network]!.derive(codecs[network]!.extendedKey(seed, role), 0);
-  for (const role of ['treasury', 'gas'] as const)
-    await h.db.query('INSERT INTO address (network, address, role, key_index) VALUES ($1, $2, $3, 0)', [
-      network,
-      own(role),
-      role,
-    ]);
+  await h.db.query(`INSERT INTO address (network, address, role, key_index) VALUES ($1, $2, 'gas', 0)`, [
+    network,
+    own('gas'),
+  ]);
   await h.db.query(
     `INSERT INTO deposit (network, tx_id, out_index, address, role, currency, amount, stated_amount, is_dust, status,
                           first_seen_at, allocation)
@@ -227,23 +225,26 @@ describe('an address that many share', () => {
   }
   const runner = () => paymentsAt({ db: h.db, config: h.api.deps.config, codecs: codecs as never });
 
-  it('is swept payment by payment, each its own money alone', async () => {
+  it('settles payment by payment, each with its own money alone, and sweeps nothing', async () => {
     const [one, two] = [await paid(shop), await paid(other, 2n * 10n ** 18n)];
     expect(one.depositAddress).toBe(two.depositAddress);
     const sweeps = sweepActivities({ db: h.db, config: h.api.deps.config, nodes });
     for (const { paymentId } of [one, two]) {
       expect((await runner().runPayment(paymentId)).status).toBe('CONFIRMED');
-      expect(await sweeps.queueSweep(paymentId)).toMatchObject({ queued: true });
-      const next = (await sweeps.nextIntent(paymentId)) as { id: string };
-      expect(await signer.signOnce(next.id)).toEqual({ state: 'stored' });
+      expect(await sweeps.queueSweep(paymentId)).toEqual({ queued: true });
+      // Again, as after an answer that was lost.
+      expect(await sweeps.queueSweep(paymentId)).toMatchObject({ queued: false, reason: 'SETTLED' });
+      expect((await runner().runPayment(paymentId)).status).toBe('SETTLED');
     }
-    const signed = await h.db.query(
-      `SELECT a.nonce, a.outputs->0->>'tag' AS tag, (a.moved_units + a.max_fee_units)::text AS units
-         FROM attempt a JOIN intent i ON i.id = a.intent_id WHERE i.kind = 'sweep' ORDER BY a.nonce`,
+    expect(await h.db.query(`SELECT FROM intent WHERE kind = 'sweep'`)).toEqual([]);
+    const settled = await h.db.query(
+      `SELECT trim_scale(settled_net_amount)::text AS net, trim_scale(settled_fee_amount)::text AS fee
+         FROM payment WHERE id = ANY($1) ORDER BY amount_paid`,
+      [[one.paymentId, two.paymentId]],
     );
-    expect(signed).toEqual([
-      { nonce: 0, tag: null, units: '1000000000000000000' },
-      { nonce: 1, tag: null, units: '2000000000000000000' },
+    expect(settled).toEqual([
+      { net: '0.996', fee: '0.004' },
+      { net: '1.992', fee: '0.008' },
     ]);
   });
 

@@ -1,20 +1,27 @@
 /** @jest-environment node */
 import { signingActivities } from '../../activities/txmanager/signing';
+import { refundActivities } from '../../activities/refunds/refunds';
 import { withdrawalActivities } from '../../activities/withdrawals/withdrawals';
 import { createFollower } from '../../activities/chains/follower';
+import { sweepActivities } from '../../activities/sweeps/sweeps';
 import { createAdapter } from '../../chains/adapters';
 import { createCodecs } from '../../chains/codecs';
 import { xrplChains } from '../../chains/xrpl/chain';
 import { xrplFamily } from '../../chains/xrpl/expiring-family';
+import { openRefund } from '../../commands/refunds/create';
 import { openWithdrawal } from '../../commands/withdrawals/create';
 import { post } from '../../db/ledger/ledger';
 import { addToWhitelist } from '../../db/wallets/whitelist';
+import { capitalTag } from '../../domain/chains/tags';
 import { newId } from '../../domain/ids';
 import { adjustment } from '../../domain/ledger/entry';
 import { sendIntent } from '../../txmanager/send/send';
 import { anApprover } from '../approver';
+import { byTwoOperators } from '../operators';
 import { bookEnd } from '../book-end';
 import { auditHoldings } from '../../db/audit/audit-chain';
+import type * as Reconciliations from '../../db/audit/reconciliation';
+import { watchFrom } from '../../db/recovery/watch';
 import type * as Audits from '../../db/audit/audit';
 import type { ChainAdapter } from '../../domain/chains/chain';
 import type { Config } from '../../domain/config';
@@ -37,6 +44,7 @@ let config: Config;
 let adapter: ChainAdapter;
 let look: () => Promise<void>;
 let audit: typeof Audits.audit;
+let reconcileAssets: typeof Reconciliations.reconcileAssets;
 const warnings: string[] = [];
 
 type Made = { paymentId: string; depositAddress: string; destinationTag: string; amount: string; invoiceUrl: string };
@@ -57,6 +65,7 @@ const follower = (): (() => Promise<void>) =>
 beforeAll(async () => {
   leave = register([coin], xrplNetwork);
   ({ audit } = jest.requireActual<typeof Audits>('../../db/audit/audit'));
+  ({ reconcileAssets } = jest.requireActual<typeof Reconciliations>('../../db/audit/reconciliation'));
   net = await simulatedXrpl();
   payer = await net.funded(1, xrp(10_000));
   const SIGNER_NODES = JSON.stringify({ [network]: net.part.url });
@@ -90,17 +99,33 @@ const runOf = async ({ paymentId }: Made): Promise<string> => {
   const runner = paymentsAt({ db: h.db, config, codecs: createCodecs(config.chain) });
   return (await runner.runPayment(paymentId)).status;
 };
+/** The payment, and what comes after it is confirmed. */
+const settle = async (one: Made): Promise<string> => {
+  expect(await runOf(one)).toBe('CONFIRMED');
+  const sweeps = sweepActivities({ db: h.db, config, nodes: [adapter] });
+  expect(await sweeps.queueSweep(one.paymentId)).toEqual({ queued: true });
+  return runOf(one);
+};
+const available = async (): Promise<bigint> => {
+  const [row] = await h.db.query(
+    `SELECT trim_scale(amount * 1000000)::text AS drops FROM balance WHERE account = $1 AND asset = 'XRP'`,
+    [`L:available:${shop.id}`],
+  );
+  return BigInt(row?.drops ?? 0);
+};
+const childrenOf = ({ paymentId }: Made): Promise<Array<{ id: string }>> =>
+  h.db.query('SELECT id FROM payment WHERE parent_payment_id = $1 ORDER BY created_at', [paymentId]);
+const asMade = (id: string): Made => ({ paymentId: id }) as Made;
+/** Books and ledger, asset by asset. */
+const unexplained = async (): Promise<unknown[]> =>
+  (await reconcileAssets(h.db, [adapter], () => 1, 1)).positions.map((one) => [one.currency, one.unexplained]);
+
 /** What the books say; other rows here are as no worker leaves them. */
 const broken = async (): Promise<unknown[]> =>
-  (await audit(h.db)).filter(({ invariant }) => ['I1', 'I2', 'I3', 'I10', 'I15'].includes(invariant));
+  (await audit(h.db)).filter(({ invariant }) => ['I1', 'I2', 'I3', 'I6', 'I9', 'I10', 'I15'].includes(invariant));
 
 it('keeps what our account must hold, as the node says', async () => {
   const treasury = adapter.derive(adapter.extendedKey(Buffer.alloc(64, 7), 'treasury'), 0);
-  await h.db.query(`INSERT INTO address (network, address, role, key_index) VALUES ($1, $2, 'treasury', 0)`, [
-    network,
-    treasury,
-  ]);
-  await follower()();
   const kept = await h.db.query('SELECT address, units::int AS units FROM address_reserve WHERE network = $1', [
     network,
   ]);
@@ -136,6 +161,107 @@ it('confirms a payment by its tag, in the ledger that has it', async () => {
   ]);
   expect(await runOf(one)).toBe('CONFIRMED');
   expect(await broken()).toEqual([]);
+});
+
+it('settles a payment where it came to, to the last drop, and moves nothing', async () => {
+  const one = await create();
+  const [treasury] = await h.db.query(
+    `SELECT address FROM address WHERE network = $1 AND role = 'treasury' AND key_index = 0`,
+    [network],
+  );
+  expect(one.depositAddress).toBe(treasury.address);
+  const [drawn] = await h.db.query('SELECT trim_scale(network_fee_amount)::text AS fee FROM payment WHERE id = $1', [
+    one.paymentId,
+  ]);
+  expect(drawn).toEqual({ fee: '0' });
+  const before = await available();
+  await paid(one.depositAddress, drops(one.amount), one.destinationTag);
+  const held = (await net.node.account(one.depositAddress))!.drops;
+  await look();
+  expect(await settle(one)).toBe('SETTLED');
+  const commission = (drops(one.amount) * 40n + 9_999n) / 10_000n;
+  expect((await available()) - before).toBe(drops(one.amount) - commission);
+  expect((await net.node.account(one.depositAddress))!.drops).toBe(held);
+  expect(await h.db.query(`SELECT FROM intent`)).toEqual([]);
+  const events = await h.db.query('SELECT type FROM event WHERE entity_id = $1 ORDER BY seq', [one.paymentId]);
+  expect(events.map(({ type }: { type: string }) => type).slice(-3)).toEqual([
+    'payment.confirmed',
+    'payment.sweep_queued',
+    'payment.settled',
+  ]);
+  expect(await unexplained()).toEqual([['XRP', '0']]);
+  expect(await broken()).toEqual([]);
+});
+
+it('gives late money and money after a cancellation to children, which settle as well', async () => {
+  const one = await create();
+  const to = one.depositAddress;
+  await paid(to, drops(one.amount), one.destinationTag);
+  await look();
+  expect(await settle(one)).toBe('SETTLED');
+  const over = await create();
+  const ended = await h.call('POST', `/api/v1/payments/${over.paymentId}/cancel`, { key: shop.key, body: {} });
+  expect(ended.body.status).toBe('CANCELLED');
+  const before = await available();
+  await paid(to, xrp(7), one.destinationTag);
+  await paid(to, xrp(9), over.destinationTag);
+  await look();
+  for (const parent of [one, over]) {
+    await runOf(parent);
+    const [child] = await childrenOf(parent);
+    expect(await settle(asMade(child!.id))).toBe('SETTLED');
+  }
+  expect((await available()) - before).toBe(xrp(16) - 28_000n - 36_000n);
+  expect(await unexplained()).toEqual([['XRP', '0']]);
+  expect(await broken()).toEqual([]);
+});
+
+it('takes what comes with the tag of operators as their own money, and nothing else', async () => {
+  const { depositAddress: to } = await create();
+  const capital = async (): Promise<number> =>
+    (
+      await h.db.query(
+        `SELECT coalesce(sum(amount), 0)::float AS sum FROM posting
+          WHERE debit = 'A:treasury' AND credit = 'Q:capital' AND asset = 'XRP'`,
+      )
+    )[0].sum;
+  const before = await capital();
+  await paid(to, xrp(50), capitalTag(network)!);
+  await paid(to, xrp(60), '0');
+  await paid(to, xrp(70));
+  await look();
+  expect((await capital()) - before).toBe(50);
+  expect(await unexplained()).toEqual([['XRP', '0']]);
+});
+
+it('settles what came without a tag once two operators have given it to a payment', async () => {
+  const one = await create();
+  const txId = await paid(one.depositAddress, drops(one.amount), '4000000001');
+  await look();
+  const [{ id: depositId }] = await h.db.query('SELECT id::text FROM deposit WHERE tx_id = $1', [txId]);
+  await byTwoOperators(h.db, 'claim-deposit', { depositId, paymentId: one.paymentId });
+  expect(await settle(one)).toBe('SETTLED');
+  expect(await unexplained()).toEqual([['XRP', '0']]);
+  expect(await broken()).toEqual([]);
+});
+
+it('watches no deposit addresses after a recovery: there are none', async () => {
+  await h.db
+    .transaction(async (tx) => {
+      await watchFrom(tx, 0, 5);
+      const roles = await tx.query('SELECT network, role FROM key_watch WHERE network = ANY($1) ORDER BY 1, 2', [
+        ['ethereum', network],
+      ]);
+      expect(roles.map((row: { network: string; role: string }) => `${row.network} ${row.role}`)).toEqual([
+        'ethereum deposit',
+        'ethereum gas',
+        'ethereum treasury',
+        `${network} gas`,
+        `${network} treasury`,
+      ]);
+      throw new Error('undone');
+    })
+    .catch((error: Error) => expect(error.message).toBe('undone'));
 });
 
 it('tells two payments apart that share the account, in one ledger', async () => {
@@ -225,7 +351,7 @@ it('holds what the rows say, whosever it is', async () => {
 it('ends a withdrawal in the ledger that has it, and books what it burned', async () => {
   const seed = Buffer.alloc(64, 7);
   const treasury = adapter.derive(adapter.extendedKey(seed, 'treasury'), 0);
-  await paid(treasury, xrp(500));
+  await paid(treasury, xrp(500), capitalTag(network)!);
   await look();
   await h.db.transaction((tx) =>
     post(tx, {
@@ -259,6 +385,40 @@ it('ends a withdrawal in the ledger that has it, and books what it burned', asyn
   const ledger = (await net.node.readLedger((await net.node.head()).height))!;
   expect(ledger.transfers).toMatchObject([{ to, tag: '9', units: xrp(20) }]);
   expect(await auditHoldings(h.db, [adapter])).toEqual([]);
+  expect(await broken()).toEqual([]);
+});
+
+it('returns what was never credited from the account of all, to the tag of its payer', async () => {
+  const one = await create();
+  await paid(one.depositAddress, xrp(3), one.destinationTag);
+  await look();
+  expect(await runOf(one)).toBe('PARTIALLY_PAID');
+  await h.db.query(`UPDATE payment SET expires_at = now() - interval '1 second' WHERE id = $1`, [one.paymentId]);
+  await net.close();
+  await look();
+  expect(await runOf(one)).toBe('FAILED');
+  expect(await unexplained()).toEqual([['XRP', '0']]);
+  const { address: to } = await net.funded(6);
+  const ask = { type: 'full', address: to, destinationTag: '61' } as const;
+  const deps = { codecs: createCodecs(config.chain), rateMaxAgeSeconds: 3600 };
+  const { row } = await h.db.transaction((tx) =>
+    openRefund(tx, deps, shop.id, one.paymentId, ask, { userId: newId() }, null),
+  );
+  expect(row.source).toBe('deposit');
+  const next = await refundActivities({ db: h.db, nodes: [adapter] }).nextRefundIntent(row.id);
+  const { id: intentId } = next as { id: string };
+  const family = xrplFamily(xrplChains.local, net.node);
+  const expiring = { [network]: family } as never;
+  const signer = signingActivities({ db: h.db, codecs: deps.codecs, seed: Buffer.alloc(64, 7), expiring });
+  expect(await signer.signOnce(intentId)).toEqual({ state: 'stored' });
+  await sendIntent({ db: h.db, adapter, log: { info: () => undefined } }, intentId);
+  await net.close();
+  await look();
+  await bookEnd(h.db, intentId);
+  expect(await h.db.query('SELECT status FROM refund WHERE id = $1', [row.id])).toEqual([{ status: 'completed' }]);
+  const ledger = (await net.node.readLedger((await net.node.head()).height))!;
+  expect(ledger.transfers).toMatchObject([{ to, tag: '61', units: xrp(3) - 10n }]);
+  expect(await unexplained()).toEqual([['XRP', '0']]);
   expect(await broken()).toEqual([]);
 });
 

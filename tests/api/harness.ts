@@ -6,6 +6,7 @@ import type { DataSource } from 'typeorm';
 import { assetOf, assetsOn, networks, sequenceOf } from '../../domain/chains/assets';
 import { scopes, type Scope } from '../../domain/access/access';
 import { parseConfig, type Config } from '../../domain/config';
+import { sharesAccount } from '../../domain/chains/tags';
 import { keyRoles } from '../../domain/chains/chain';
 import { createCodecs } from '../../chains/codecs';
 import { startApi, type RunningApi } from '../../api/main';
@@ -107,6 +108,13 @@ export async function startHarness(
         sequenceOf(network),
       ]);
     }
+    // As the signer would: payments share this account.
+    const { extendedKey, derive } = codecs[network.id];
+    if (sharesAccount(network.id))
+      await db.query(`INSERT INTO address (network, address, role, key_index) VALUES ($1, $2, 'treasury', 0)`, [
+        network.id,
+        derive(extendedKey(seed, 'treasury'), 0),
+      ]);
   }
 
   await db.query('INSERT INTO key_epoch (epoch, beat, incarnation) VALUES (0, 0, database_incarnation())');

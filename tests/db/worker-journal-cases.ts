@@ -1,6 +1,7 @@
 import type { DatabaseRole } from '../../db/roles/roles';
 import * as journals from '../../domain/ledger/ledger';
 import * as lightning from '../../domain/ledger/lightning';
+import { onAccountJournal } from '../../domain/ledger/on-account';
 import * as lost from '../../domain/ledger/lost';
 import * as fees from '../../domain/ledger/network-fees';
 import * as unclaimed from '../../domain/ledger/unclaimed';
@@ -26,6 +27,8 @@ export const [shop, other] = [id(1), id(2)];
 export const [paid, own, swapped, given] = [id(3), id(4), id(5), id(6)];
 export const held = { withdrawal: id(7), refund: id(8), leg: id(9) } as const;
 export const [back, batch, shared] = [id(10), id(11), id(12)];
+/** A payment at the account that payments share. */
+export const onAccount = id(14);
 /** A payment that is paid by Lightning. */
 export const bolt = id(13);
 export const sweepOf = { paid: '1', own: '2', many: '3' };
@@ -108,6 +111,29 @@ const ofDeposits: Case[] = [
     }),
     due: `${final(sweepOf.paid)}; UPDATE payment SET status = 'SETTLED' WHERE id = '${paid}';
           UPDATE deposit SET status = 'confirmed', allocation = 'settled' WHERE id = 4`,
+    gone: null,
+  },
+  {
+    name: 'onAccountJournal',
+    by: 'payments',
+    journal: onAccountJournal({ id: onAccount, currency: 'ETH', amount: '1' }),
+    due: `UPDATE payment SET status = 'SETTLED' WHERE id = '${onAccount}';
+          UPDATE deposit SET status = 'confirmed', allocation = 'settled' WHERE id = 6`,
+    gone: null,
+  },
+  {
+    name: 'settleJournal',
+    by: 'payments',
+    journal: journals.settleJournal({
+      paymentId: onAccount,
+      merchantId: shop,
+      currency: 'ETH',
+      net: '0.9',
+      commission: '0.1',
+      network: '0',
+      txId: '0x6',
+    }),
+    due: null,
     gone: null,
   },
   ...[sweepOf.own, `${sweepOf.many}/${own}`].map((of): Case => ({

@@ -5,6 +5,7 @@ import type { DatabaseRole } from '../../db/roles/roles';
 import { adjustment } from '../../domain/ledger/entry';
 import * as journals from '../../domain/ledger/ledger';
 import * as lightning from '../../domain/ledger/lightning';
+import * as onAccount from '../../domain/ledger/on-account';
 import * as lost from '../../domain/ledger/lost';
 import * as fees from '../../domain/ledger/network-fees';
 import * as unclaimed from '../../domain/ledger/unclaimed';
@@ -63,9 +64,8 @@ const forgeries = ({ journal }: Case): Journal[] =>
 
 describe('A10: what workers book', () => {
   it('is in this table, all of it', () => {
-    const made = Object.keys({ ...journals, ...lost, ...fees, ...lightning, ...unclaimed, ...unexplained }).filter(
-      (name) => name.endsWith('Journal'),
-    );
+    const modules = { ...journals, ...lost, ...fees, ...lightning, ...onAccount, ...unclaimed, ...unexplained };
+    const made = Object.keys(modules).filter((name) => name.endsWith('Journal'));
     expect([...new Set(cases.map(({ name }) => name)), ...byOthers].sort()).toEqual(made.sort());
   });
 

@@ -8,6 +8,7 @@ import {
   id,
   intents,
   invoices,
+  onAccount,
   other,
   own,
   paid,
@@ -78,6 +79,7 @@ async function putMerchants(owner: Client): Promise<void> {
     [paid, 'platform', 'ETH'],
     [own, 'external', 'ETH'],
     [bolt, 'platform', 'BTC'],
+    [onAccount, 'platform', 'ETH'],
   ] as const)
     await unguarded(
       owner,
@@ -95,6 +97,11 @@ async function putDeposits(owner: Client): Promise<void> {
   await putDeposit(owner, 3, '0xa3', { payment_id: null });
   await putDeposit(owner, 4, '0xa4');
   await putDeposit(owner, 5, '0xa5', { payment_id: null, role: 'treasury', currency: 'USDT_ERC20', amount: 6 });
+  await putDeposit(owner, 6, '0xa6', { payment_id: onAccount, tag: '7' });
+  await unguarded(
+    owner,
+    `INSERT INTO address (network, address, role, key_index) VALUES ('ethereum', '0xa6', 'treasury', 0)`,
+  );
   await unguarded(
     owner,
     `INSERT INTO address (network, address, role, key_index, conversion_id)

@@ -397,8 +397,24 @@ describe('destination tags', () => {
     own: [...sweep.own, { address: '0xsettle', role: 'treasury', merchantId: 'shop' }],
   };
 
+  const returned: SignFacts = {
+    ...refund,
+    intent: { ...refund.intent, network: 'tagchain', currency: 'TAG', outputs: [output] },
+    obligation: { ...refund.obligation!, currency: 'TAG', outputs: [output] },
+    own: [{ address: '0xd', role: 'treasury', merchantId: null }],
+  };
+  const ofOther = [{ ...refund.deposits[0]!, merchant_id: 'x' }];
+
   it.each<Case>([
     ['as its row says', tagged, {}, sign],
+    ['a refund from the account of all', returned, {}, sign],
+    ['a refund of what came with another’s tag', returned, { deposits: ofOther }, wrong('does not hold')],
+    [
+      'a refund from another address of ours',
+      returned,
+      { own: [{ ...returned.own[0]!, role: 'deposit' }] },
+      wrong('does not hold'),
+    ],
     ['another tag than its row says', tagged, at({ outputs: [{ ...output, tag: '8' }] }, tagged.intent), wrong('tag')],
     ['no tag, and its row has one', tagged, at({ outputs: [untagged] }, tagged.intent), wrong('needs a')],
     ['no tag, and its row has none', tagged, both([untagged]), wrong('TAG needs a destination tag')],

@@ -1,7 +1,7 @@
 import { assetOf } from '../../domain/chains/assets';
 import type { KeyRole } from '../../domain/chains/chain';
 import { batchGasCeiling, gasCeiling } from '../../domain/chains/costs';
-import { faultOfTag, isCarried, normalTag } from '../../domain/chains/tags';
+import { faultOfTag, isCarried, normalTag, sharesAccount } from '../../domain/chains/tags';
 import { isOfMany } from '../../domain/txmanager/kinds';
 import type { WaitCause } from '../../domain/txmanager/waits';
 import { exceeds, type FeeLimits } from '../../domain/txmanager/fee-limits';
@@ -326,10 +326,11 @@ function asItsObligation(facts: SignFacts): SignVerdict | null {
   if (source && (sources.size > 1 || !isSame(intent.deposit_ids, source.depositIds))) return wrong('deposits');
   const isAllOf = (merchantId: string): boolean =>
     deposits.length > 0 && deposits.every(({ merchant_id }) => merchant_id === merchantId);
-  // An address that many merchants share is nobody's: the deposits are whose tags they came with.
+  // An account that many merchants share is the treasury's: the deposits are whose tags they came with.
+  const receiving = sharesAccount(assetOf(obligation.currency).network) ? 'treasury' : 'deposit';
   const isSource = ({ role, merchantId }: OwnAddress): boolean =>
     source
-      ? role === 'deposit' && (merchantId ?? source.merchantId) === source.merchantId && isAllOf(source.merchantId)
+      ? role === receiving && (merchantId ?? source.merchantId) === source.merchantId && isAllOf(source.merchantId)
       : role === 'treasury';
   const isOurs = [...sources].every((from) => own.some((one) => one.address === from && isSource(one)));
   return isOurs ? null : wrong('an address that it comes from does not hold this money');
