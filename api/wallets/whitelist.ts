@@ -2,8 +2,7 @@ import { Type } from 'typebox';
 import type { EntityManager } from 'typeorm';
 import type { Merchant, User } from '../../domain/access/access';
 import { assetsOn } from '../../domain/chains/assets';
-import { readAddress } from '../../domain/chains/address';
-import { readTag } from '../../domain/chains/tags';
+import { readReceiver } from '../../domain/chains/receivers';
 import { DomainError } from '../../domain/errors';
 import { isId } from '../../domain/ids';
 import { normaliseRange } from '../../domain/access/ip-range';
@@ -136,8 +135,7 @@ export const whitelistWallet = route({
     requireFactor(body);
     const asset = assetsOn(deps.config.networks).find(({ currency }) => currency === body.currency.toUpperCase());
     if (!asset) throw new DomainError('CURRENCY_NOT_AVAILABLE');
-    const destinationTag = readTag(asset, body.destinationTag);
-    const address = readAddress(deps.codecs[asset.network], body.address);
+    const { address, destinationTag } = readReceiver(deps.codecs[asset.network], asset, body);
     const row = await withFactor(deps, call.user, 'whitelist_change', body, async (tx) => {
       await refuseOurs(tx, asset.network, address);
       const added = await addToWhitelist(tx, call.merchant.id, call.user, {

@@ -12,6 +12,7 @@ export function xrplChainCodec(network: ExpiringNetwork, chain: XrplChain): Chai
     derive: codec.derive,
     normalise: codec.normalise,
     refusalOf: codec.refusalOf,
+    readDestination: codec.readDestination,
     extendedKey: codec.extendedKey,
     sign() {
       throw new DomainError('INTENT_MISMATCH', `A transaction of ${network.name} ends with a ledger`);

@@ -1,11 +1,14 @@
 import { keyOf } from '../../db/payouts/payouts';
 import { pricesNow } from '../../db/pricing/pricing';
 import type { Queryable } from '../../db/query';
+import { DomainError } from '../../domain/errors';
 import { type NetworkId, findAsset, assetOf, networkOf } from '../../domain/chains/assets';
 import type { AddressReader } from '../../domain/chains/address';
+import { unpacked } from '../../domain/chains/receivers';
+import type { Destination } from '../../domain/chains/tags';
 import { add, isAmount, trim } from '../../domain/money';
 import { coinsFor } from '../treasury/coins-for';
-import { type PayoutRow, type ValidatedBatch, validateBatch } from '../../domain/payouts/payout';
+import { type PayoutRow, type ValidatedBatch, receiverIn, validateBatch } from '../../domain/payouts/payout';
 
 export type Deps = Readonly<{
   codecs: Readonly<Record<NetworkId, AddressReader>>;
@@ -24,8 +27,9 @@ export async function validateRows(
   const spellings = new Map<string, string | null>();
   for (const row of rows) {
     const network = findAsset(row.currency.trim().toUpperCase())?.network;
-    const address = row.address.trim();
-    if (network) spellings.set(`${network} ${address}`, codecs[network].normalise(address));
+    const receiver = network && unpackedOr(codecs[network], receiverIn(row));
+    if (!receiver || typeof receiver === 'string') continue;
+    spellings.set(`${network} ${receiver.address}`, codecs[network].normalise(receiver.address));
   }
   const addresses = [...new Set([...spellings.values()].filter((one) => one !== null))];
   const ours = new Set(
@@ -68,6 +72,7 @@ export async function validateRows(
       const nativeRate = networkOf(currency).native === currency ? '1' : prices.get(currency)?.nativeRate;
       return unitPrice === undefined || nativeRate === undefined ? undefined : { unitPrice, nativeRate };
     },
+    receiverOf: ({ network }, given) => unpackedOr(codecs[network], given),
     normalise({ network }, address) {
       const spelt = spellings.get(`${network} ${address}`) ?? null;
       return spelt === null || ours.has(spelt) ? null : spelt;
@@ -76,6 +81,16 @@ export async function validateRows(
     isListed: (currency, address, tag) => listed.has(keyOf(currency, address, tag)),
     balances: Object.fromEntries(balances.map(({ asset, amount }) => [asset, trim(amount)])),
   });
+}
+
+/** Whom a row names, or what is wrong with that. */
+function unpackedOr(codec: AddressReader, given: Destination): Destination | string {
+  try {
+    return unpacked(codec, given);
+  } catch (error) {
+    if (error instanceof DomainError) return error.message;
+    throw error;
+  }
 }
 
 /** What the rows ask for of each currency of a UTXO network, as far as they can be read. */

@@ -5,9 +5,9 @@ import { exchangeRateOf } from '../../domain/payments/payment-view';
 import { type PaymentRow, excess } from '../../domain/payments/payment';
 import { subtract, isPositive, smaller, compare, fromUnits } from '../../domain/money';
 import { DomainError } from '../../domain/errors';
-import { readAddress, type AddressReader } from '../../domain/chains/address';
+import type { AddressReader } from '../../domain/chains/address';
 import { type NetworkId, type Currency, assetOf, isByLightning, networkOf } from '../../domain/chains/assets';
-import { readTag } from '../../domain/chains/tags';
+import { readReceiver } from '../../domain/chains/receivers';
 import { refuseOurs } from '../../db/wallets/wallets';
 import { spendableAt } from '../../db/txmanager/intents';
 import { contentHash } from '../../db/records';
@@ -102,9 +102,9 @@ export async function receiverFor(
   { currency, network }: Readonly<{ currency: Currency; network: NetworkId }>,
   to: Readonly<{ address: string; destinationTag?: string }>,
 ): Promise<Receiver> {
-  const address = readAddress(deps.codecs[network], to.address);
+  const { address, destinationTag } = readReceiver(deps.codecs[network], assetOf(currency), to);
   await refuseOurs(tx, network, address);
-  return { address, destination_tag: readTag(assetOf(currency), to.destinationTag) };
+  return { address, destination_tag: destinationTag };
 }
 /** What a refund would be, by the facts of now. The caller holds the payment's lock where it matters. Throws
  *  REFUND_NOT_ALLOWED, REFUND_EXCEEDS_PAID, BELOW_MINIMUM, INVALID_ADDRESS, VALIDATION_ERROR, RATE_UNAVAILABLE. */

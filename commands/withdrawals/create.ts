@@ -10,7 +10,7 @@ import { contentHash, spend } from '../../db/records';
 import { refuseOurs } from '../../db/wallets/wallets';
 import { isListed } from '../../db/wallets/whitelist';
 import { shown, holdOf, requestWithdrawal, emitWithdrawalEvent } from '../../db/withdrawals/withdrawals';
-import { readAddress } from '../../domain/chains/address';
+import { readReceiver } from '../../domain/chains/receivers';
 import { assetOf, networkOf } from '../../domain/chains/assets';
 import { readTag } from '../../domain/chains/tags';
 import { DomainError } from '../../domain/errors';
@@ -49,9 +49,8 @@ async function destination(
     return { address: entry.address, destinationTag: readTag(asset, entry.destination_tag) };
   }
   const { network } = asset;
-  const address = readAddress(deps.codecs[network], ask.address!);
+  const { address, destinationTag } = readReceiver(deps.codecs[network], asset, { ...ask, address: ask.address! });
   await refuseOurs(tx, network, address);
-  const destinationTag = readTag(asset, ask.destinationTag);
   if (!(await isListed(tx, merchantId, currency, address, await databaseNow(tx), destinationTag)))
     throw new DomainError('ADDRESS_NOT_WHITELISTED');
   return { address, destinationTag };

@@ -3,7 +3,7 @@ import { assetsOn, networks, type Network, type NetworkId } from './assets';
 import type { ChainCodec } from './chain';
 
 /** What takes addresses from people. */
-export type AddressReader = Pick<ChainCodec, 'network' | 'normalise' | 'refusalOf'>;
+export type AddressReader = Pick<ChainCodec, 'network' | 'normalise' | 'refusalOf' | 'readDestination'>;
 
 /** What is told of an address that is right on its network, and the service's own. */
 export const ownAddress = 'This address belongs to this service itself: give one of a wallet outside it';

@@ -1,6 +1,7 @@
 import type { BlockRef, Fate, ValidityWindow } from '../txmanager/expiry';
 import type { Currency, NetworkId } from './assets';
 import type { NodeSync } from './freshness';
+import type { Destination } from './tags';
 
 /** Amounts are `bigint` in base units (satoshi, wei, token units) in this file and in the adapters, and nowhere
  *  else. */
@@ -199,6 +200,9 @@ export interface ChainCodec {
   /** Of an address of a kind that the network has and we cannot pay: why not, for the person who gave it. null:
    *  nothing is known against it. `normalise` answers null for such an address. */
   refusalOf(address: string): string | null;
+  /** The receiver behind an address that has its tag in it, or of one with a tag beside it. Throws INVALID_ADDRESS, and
+   *  VALIDATION_ERROR where the two tags differ. Absent: no address of the network has a tag in it. */
+  readDestination?(address: string, tag?: string): Destination;
   /** Account-level extended public key of `role`, from the seed. Only the signer can call it with a seed. */
   extendedKey(seed: Uint8Array, role: KeyRole): ExtendedPublicKey;
   /** Deterministic signature over `plan`. Throws PLAN_UNBALANCED, KEY_MISMATCH (the key does not give the stated

@@ -1,6 +1,6 @@
 import { assetOf, baseUnits, findAsset, type Asset, type Currency } from '../chains/assets';
 import { nativeCost, outgoingWork } from '../chains/costs';
-import { faultOfTag, isCarried, normalTag } from '../chains/tags';
+import { faultOfTag, isCarried, normalTag, tagIn, type Destination } from '../chains/tags';
 import { add, compare, divide, fit, isAmount, isPositive, subtract, times } from '../money';
 import { shown } from '../payments/shown';
 import { messageOf, type WaitCause } from '../txmanager/waits';
@@ -50,6 +50,8 @@ export type PayoutTerms = Readonly<{
   /** Native base units per unit of work, and units of the currency per whole native unit; undefined: nobody knows
    *  now. */
   priceOf: (currency: Currency) => Readonly<{ unitPrice: string; nativeRate: string }> | undefined;
+  /** Whom a row names: a tag in its address is taken out of it. Or what is wrong with that, in words. */
+  receiverOf: (asset: Asset, given: Destination) => Destination | string;
   /** The one spelling of an address; null: not one of this network, or one of ours. */
   normalise: (asset: Asset, address: string) => string | null;
   /** Why an address of the network cannot be paid; null: nothing is known against it. */
@@ -102,14 +104,22 @@ export function payoutFee(
 
 type Candidate = Omit<PayoutLine, 'networkFee' | 'net'> & Readonly<{ row: PayoutRow }>;
 
+/** Whom a row names, without blanks around it. */
+export const receiverIn = ({ address, destinationTag }: PayoutRow): Destination => ({
+  address: address.trim(),
+  ...tagIn({ tag: destinationTag?.trim() || undefined }),
+});
+
 function candidateOf(row: PayoutRow, rowIndex: number, terms: PayoutTerms): Candidate | string {
   const asset = findAsset(row.currency.trim().toUpperCase());
   if (!asset) return `Unsupported currency ${row.currency}`;
   const { currency, decimals } = asset;
-  const address = terms.normalise(asset, row.address.trim());
+  const receiver = terms.receiverOf(asset, receiverIn(row));
+  if (typeof receiver === 'string') return receiver;
+  const address = terms.normalise(asset, receiver.address);
   if (address === null)
-    return terms.refusalOf(asset, row.address.trim()) ?? `Not an address that ${currency} can be sent to`;
-  const tag = row.destinationTag?.trim() || null;
+    return terms.refusalOf(asset, receiver.address) ?? `Not an address that ${currency} can be sent to`;
+  const tag = receiver.tag ?? null;
   const fault = faultOfTag(asset, tag);
   if (fault) return fault;
   if (!isCarried(asset)) return `${currency} cannot be sent yet`;

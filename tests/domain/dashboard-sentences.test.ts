@@ -7,6 +7,9 @@ import { unpaidGas } from '../../txmanager/charge-gas';
 import { ownAddress, readAddress } from '../../domain/chains/address';
 import { waitMessages } from '../../domain/txmanager/waits';
 import type { NetworkId } from '../../domain/chains/assets';
+import { xrplChains } from '../../chains/xrpl/chain';
+import { xrplCodec } from '../../chains/xrpl/codec';
+import type { Destination } from '../../domain/chains/tags';
 import { sentence } from '../../web/dashboard/texts/sentences-de';
 
 /** What the API says of rows and records in English reaches no German page as it is. */
@@ -14,6 +17,7 @@ import { sentence } from '../../web/dashboard/texts/sentences-de';
 const terms: PayoutTerms = {
   priceOf: (currency) => (currency === 'BTC' ? undefined : { unitPrice: '2000000000', nativeRate: '3200.5' }),
   normalise: (_asset, address) => (address === 'nowhere' ? null : address),
+  receiverOf: (_asset, given) => given,
   refusalOf: () => null,
   isListed: (_currency, address) => address !== 'stranger',
   balances: {},
@@ -45,7 +49,23 @@ function refusedAs(network: NetworkId, address: string): string {
     return (error as Error).message;
   }
 }
+/** What is told of an address that has its tag in it. */
+function packedAs(of: keyof typeof xrplChains, packed: Destination, beside?: string): string {
+  const codec = xrplCodec(xrplChains[of]);
+  try {
+    codec.readDestination(xrplCodec(xrplChains.local).xAddress(packed), beside);
+  } catch (error) {
+    return (error as Error).message;
+  }
+  throw new Error('It is taken');
+}
+const account = { address: 'r9cZA1mLK5R5Am25ArfXFmqgNwjZgnfk59' };
 const english = [
+  packedAs('local', { ...account, tag: '1' }, '2'),
+  packedAs('local', account, '2'),
+  packedAs('local', account, '4294967296'),
+  packedAs('local', { address: 'rrrrrrrrrrrrrrrrrrrrrhoLvTp' }),
+  packedAs('mainnet', account),
   ...(['bitcoin', 'ethereum'] as const).flatMap((network) => badAddresses.map((one) => refusedAs(network, one))),
   ownAddress,
   ...validateBatch(bad, terms).rows.flatMap(({ error }) => error ?? []),

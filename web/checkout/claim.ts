@@ -84,7 +84,7 @@ const addressForm = (t: Texts, claim: ClaimView, path: string, typed?: Typed): H
         spellcheck="false"
         ${typed !== undefined && html`aria-invalid="true" aria-describedby="refused"`}
       />
-      ${tagInput(t, claim.network, claim.requiresDestinationTag, typed?.destinationTag)}
+      ${tagInput(t, claim.network, typed?.destinationTag)}
       <p class="warning"><span aria-hidden="true">⚠</span> ${fill(words.own, namesOf(claim))}</p>
       <button class="button">${words.next}</button>
     </form>`;

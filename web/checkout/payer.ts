@@ -56,7 +56,7 @@ const form = (t: Texts, invoice: InvoiceView): Html => {
         autocapitalize="none"
         spellcheck="false"
       />
-      ${tagInput(t, invoice.network, invoice.destinationTag !== null)}
+      ${tagInput(t, invoice.network)}
       <p>${fill(words.why, { network: networkName(invoice.network) })}</p>
       <button class="button plain">${words.save}</button>
     </form>

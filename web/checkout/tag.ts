@@ -8,8 +8,9 @@ import { fill, type Texts } from './texts';
 const hasTags = (network: string | null): boolean =>
   network !== null && networks[network as NetworkId]?.destinationTags !== undefined;
 
-/** Where the network has tags: the field of the form. `typed`: what was refused, to be mended. */
-export const tagInput = (t: Texts, network: string | null, isRequired: boolean, typed = ''): Html | false =>
+/** Where the network has tags: the field of the form, empty where the address has its tag in it. `typed`: what was
+ *  refused, to be mended. */
+export const tagInput = (t: Texts, network: string | null, typed = ''): Html | false =>
   hasTags(network) &&
   html`<label for="tag">${fill(t.ownTag, { network: networkName(network) })}</label>
     <input
@@ -20,7 +21,6 @@ export const tagInput = (t: Texts, network: string | null, isRequired: boolean, 
       inputmode="numeric"
       maxlength="64"
       value="${typed}"
-      ${isRequired && html`required`}
       autocomplete="off"
     />`;
 

@@ -93,6 +93,30 @@ const patterns: ReadonlyArray<readonly [pattern: RegExp, german: string]> = [
     /^a destination tag of (.*) is a whole number up to (.*)$/,
     'Ein Destination-Tag von $1 ist eine ganze Zahl bis $2.',
   ],
+  [
+    /^The X-address has the tag (\d+) in it, and (\d+) was given beside it: give one of them$/,
+    'Die X-Adresse enthält den Tag $1, und daneben steht $2. Geben Sie einen davon an.',
+  ],
+  [
+    /^The X-address says that its receiver has no tag, and (\d+) was given beside it: give one of them$/,
+    'Laut der X-Adresse hat ihr Empfänger keinen Tag, und daneben steht $1. Geben Sie eines davon an.',
+  ],
+  [
+    /^This X-address is of a test network, and this is the main network$/,
+    'Diese X-Adresse gehört zu einem Testnetz, und dies ist das Hauptnetz.',
+  ],
+  [
+    /^This X-address is of the main network, and this is a test network$/,
+    'Diese X-Adresse gehört zum Hauptnetz, und dies ist ein Testnetz.',
+  ],
+  [
+    /^Nobody has the key of (\S+): what is sent there is lost$/,
+    'Niemand hat den Schlüssel zu $1. Was dorthin geht, ist verloren.',
+  ],
+  [
+    /^A destination tag of XRP is a whole number up to (\d+)$/,
+    'Ein Destination-Tag von XRP ist eine ganze Zahl bis $1.',
+  ],
   [/^Too little: convert at least (.*)$/, 'Zu wenig: Wandeln Sie mindestens $1 um.'],
   [/^Too much at once: convert at most (.*)$/, 'Zu viel auf einmal: Wandeln Sie höchstens $1 um.'],
   [/^Not enough (.*) is available at present$/, 'Derzeit ist nicht genug $1 verfügbar.'],
