@@ -1,9 +1,10 @@
 import type { ChainSettings, NetworkId } from '../domain/chains/assets';
 import type { ChainAdapter } from '../domain/chains/chain';
 import { loginOf, secondUrlOf, type Config, type NodeConfig } from '../domain/config';
-import { evmChainOf, registered, utxoChainOf, type Registered } from './codecs';
+import { evmChainOf, registered, tronChainOf, utxoChainOf, type Registered } from './codecs';
 import { evmAdapter } from './evm/node';
 import type { NodeLogin } from './node-http';
+import { tronAdapter } from './tron/adapter';
 import { utxoAdapter } from './utxo/node';
 import { xrplAdapter } from './xrpl/adapter';
 
@@ -19,7 +20,7 @@ export const adapterOf = (
   if (network.kind === 'utxo') return utxoAdapter(network, { login, chain: utxoChainOf(network, settings) });
   if (network.expiring) {
     if (network.expiring.family === 'xrpl') return xrplAdapter(network, network.expiring, login);
-    throw new Error(`Nothing follows ${network.name} yet`);
+    return tronAdapter(network, tronChainOf(network.expiring, assets, settings), { login });
   }
   return evmAdapter(network, { login, chain: evmChainOf(network, assets, settings), warn });
 };

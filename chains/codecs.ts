@@ -5,6 +5,7 @@ import {
   type Asset,
   type ChainSettings,
   type EvmNetwork,
+  type ExpiringChain,
   type Network,
   type NetworkId,
   type UtxoChain,
@@ -12,6 +13,8 @@ import {
 } from '../domain/chains/assets';
 import type { ChainCodec } from '../domain/chains/chain';
 import { evmCodec, type EvmChain } from './evm/codec';
+import { tronChainCodec } from './tron/chain-codec';
+import type { TronChain } from './tron/plan';
 import { utxoCodec } from './utxo/codec';
 import { xrplChainCodec } from './xrpl/chain-codec';
 
@@ -38,21 +41,26 @@ export function evmChainOf(network: EvmNetwork, own: readonly Asset[], settings:
   const chainId = settings.chainIds[network.id];
   if (chainId === undefined) throw new Error(`No chain id is configured for ${network.name}`);
   const sweeper = settings.sweepers[network.id];
-  return {
-    chainId,
-    ...(sweeper ? { sweeper } : {}),
-    assets: new Map(
-      own.map((asset) => [asset.currency, { decimals: asset.decimals, contract: contractOf(asset, settings) }]),
-    ),
-  };
+  return { chainId, ...(sweeper ? { sweeper } : {}), assets: contractsOf(own, settings) };
 }
+
+/** Where each asset of an account chain lives; null: it is the chain's own. */
+const contractsOf = (own: readonly Asset[], settings: ChainSettings): EvmChain['assets'] =>
+  new Map(own.map((asset) => [asset.currency, { decimals: asset.decimals, contract: contractOf(asset, settings) }]));
+
+/** The chain of TRON that this deployment runs on. */
+export const tronChainOf = (
+  chain: Extract<ExpiringChain, { family: 'tron' }>,
+  own: readonly Asset[],
+  settings: ChainSettings,
+): TronChain => ({ ...chain, assets: contractsOf(own, settings) });
 
 /** The codec of a network of either family: pure, no node. */
 export const codecOf = ({ network, assets: own }: Registered, settings: ChainSettings): ChainCodec => {
   if (network.kind === 'utxo') return utxoCodec(network, utxoChainOf(network, settings));
   if (network.expiring) {
     if (network.expiring.family === 'xrpl') return xrplChainCodec(network, network.expiring);
-    throw new Error(`Nothing derives addresses of ${network.name} yet`);
+    return tronChainCodec(network, tronChainOf(network.expiring, own, settings));
   }
   return evmCodec(network, evmChainOf(network, own, settings));
 };

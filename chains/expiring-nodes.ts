@@ -1,11 +1,13 @@
-import { contractOf, type ChainSettings, type ExpiringChain, type NetworkId } from '../domain/chains/assets';
+import type { ChainSettings, ExpiringChain, NetworkId } from '../domain/chains/assets';
 import type { ExpiringFamily } from '../domain/chains/chain';
-import { good, warning, type Finding } from '../domain/finding';
+import { isLocalChain } from '../domain/chains/freshness';
+import { warning, type Finding } from '../domain/finding';
 import { expiringAmong, isSameNode, type SignerNodes } from '../domain/signer-nodes';
 import { loginOf, type Config } from '../domain/config';
-import { registered, type Registered } from './codecs';
+import { registered, tronChainOf, type Registered } from './codecs';
 import { tronFamily } from './tron/expiring-family';
-import { tronAdapter } from './tron/node';
+import { tronNode } from './tron/node';
+import { checkTronNode } from './tron/node-check';
 import type { TronChain } from './tron/plan';
 import { xrplFamily } from './xrpl/expiring-family';
 import { xrplNode } from './xrpl/node';
@@ -14,21 +16,13 @@ import { checkXrplNode, ofSigner } from './xrpl/node-check';
 /** The signer's own nodes of networks whose transactions expire. docs/decisions/0067-before-expiring-networks.md */
 
 type SignerNode = SignerNodes[string];
-type Of<Name extends ExpiringChain['family']> = Extract<ExpiringChain, { family: Name }>;
 
-const tronChainOf = ({ assets }: Registered, chain: Of<'tron'>, settings: ChainSettings): TronChain => ({
-  ...chain,
-  assets: new Map(
-    assets.map((asset) => [asset.currency, { decimals: asset.decimals, contract: contractOf(asset, settings) }]),
-  ),
-});
-
-const tronOf = (chain: TronChain, { url, final }: SignerNode): ReturnType<typeof tronAdapter> =>
-  tronAdapter(chain, { login: { url }, ...(final === undefined ? {} : { solid: { url: final } }) });
+const tronOf = (chain: TronChain, { url, final }: SignerNode): ReturnType<typeof tronNode> =>
+  tronNode(chain, { login: { url }, ...(final === undefined ? {} : { solid: { url: final } }) });
 
 function familyOf(of: Registered, chain: ExpiringChain, settings: ChainSettings, node: SignerNode): ExpiringFamily {
   if (chain.family === 'xrpl') return xrplFamily(chain, xrplNode(node));
-  const tron = tronChainOf(of, chain, settings);
+  const tron = tronChainOf(chain, of.assets, settings);
   return tronFamily(tron, tronOf(tron, node));
 }
 
@@ -48,14 +42,6 @@ export const expiringFamilies = ({
     }),
   );
 
-async function ofTron(chain: TronChain, node: SignerNode): Promise<Finding[]> {
-  const adapter = tronOf(chain, node);
-  // Throws where its first block is that of another chain.
-  const { height } = await adapter.head();
-  const final = await adapter.expiring.finalBlock();
-  return [good(`The signer's node is at block ${height}, and ${final.height} is final`)];
-}
-
 /** Whether the signer's own node of a network is of its chain and can prove what has expired; nothing of a network
  *  whose transactions never expire. Throws NODE_UNREACHABLE where it does not answer. */
 export async function checkSignerNode(id: NetworkId, config: Config): Promise<Finding[]> {
@@ -70,7 +56,10 @@ export async function checkSignerNode(id: NetworkId, config: Config): Promise<Fi
   const found =
     chain.family === 'xrpl'
       ? await checkXrplNode(chain, xrplNode(node), ofSigner)
-      : await ofTron(tronChainOf(of, chain, config.chain), node);
+      : await checkTronNode(tronOf(tronChainOf(chain, of.assets, config.chain), node), {
+          name: "The signer's node",
+          isLocal: isLocalChain(of.network, config.chain),
+        });
   return isSameNode(node.url, loginOf(id, config).url)
     ? [...found, warning("The signer asks its chain worker's node: it believes what that one says", 'Set another')]
     : found;

@@ -1,9 +1,12 @@
 import type { ChainSettings, NetworkId } from '../domain/chains/assets';
+import { isLocalChain } from '../domain/chains/freshness';
 import type { Finding } from '../domain/finding';
-import { evmChainOf, registered } from './codecs';
+import { evmChainOf, registered, tronChainOf } from './codecs';
 import { checkEvmNode } from './evm/node-check';
 import { jsonRpc } from './json-rpc';
 import type { NodeLogin } from './node-http';
+import { tronNode } from './tron/node';
+import { checkTronNode } from './tron/node-check';
 import { checkUtxoNode } from './utxo/node-check';
 import { xrplNode } from './xrpl/node';
 import { checkXrplNode, followed } from './xrpl/node-check';
@@ -17,7 +20,8 @@ export async function checkNode(id: NetworkId, settings: ChainSettings, login: N
   if (network.expiring) {
     const { expiring } = network;
     if (expiring.family === 'xrpl') return checkXrplNode(expiring, xrplNode(login, 5000), followed);
-    throw new Error(`Nothing follows ${network.name} yet`);
+    const words = { name: 'The node', isLocal: isLocalChain(network, settings) };
+    return checkTronNode(tronNode(tronChainOf(expiring, assets, settings), { login }), words);
   }
   return checkEvmNode(network, evmChainOf(network, assets, settings), rpc);
 }

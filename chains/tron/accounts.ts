@@ -2,6 +2,7 @@ import { encodeFunctionData, erc20Abi, type Hex } from 'viem';
 import { DomainError } from '../../domain/errors';
 import { evmAddress, hexOf } from './address';
 import { amount, fields, list, Misshapen, text } from './answers';
+import type { View } from './blocks';
 import type { Ask } from './http';
 
 /** What a node says of accounts, contracts and prices. */
@@ -10,7 +11,7 @@ import type { Ask } from './http';
 export const readAccount = (
   ask: Ask,
   address: string,
-  view: 'wallet' | 'walletsolidity' = 'wallet',
+  view: View = 'wallet',
 ): Promise<Readonly<{ balance: bigint }> | null> =>
   ask(`/${view}/getaccount`, { address: hexOf(address) }, (answer) => {
     const account = fields(answer, 'An account');
@@ -88,7 +89,7 @@ function callIn(answer: unknown): CallAnswer {
 const callContract = (
   ask: Ask,
   call: Readonly<{ from: string; contract: string; data: Hex }>,
-  view: 'wallet' | 'walletsolidity',
+  view: View,
 ): Promise<CallAnswer> =>
   ask(
     `/${view}/triggerconstantcontract`,
@@ -110,7 +111,7 @@ export async function tokenBalance(
   ask: Ask,
   contract: string,
   address: string,
-  view: 'wallet' | 'walletsolidity' = 'wallet',
+  view: View = 'wallet',
 ): Promise<bigint> {
   const data = encodeFunctionData({ abi: erc20Abi, functionName: 'balanceOf', args: [evmAddress(address)] });
   const answer = await callContract(ask, { from: address, contract, data }, view);

@@ -56,6 +56,8 @@ export type TxAnswer = Readonly<{
   /** What the network made of it; absent in blocks of before contracts. */
   result: string | null;
   type: string;
+  /** Whose transaction it is, 21 bytes in hex; null: it does not say. */
+  owner: string | null;
   transfer: Readonly<{ from: string; to: string; units: bigint }> | null;
 }>;
 
@@ -63,18 +65,21 @@ export type TxAnswer = Readonly<{
 type HeaderAnswer = Readonly<{ id: string; height: number; parentId: string; time: number }>;
 export type BlockAnswer = HeaderAnswer & Readonly<{ transactions: readonly TxAnswer[] }>;
 
-function txOf(value: unknown): TxAnswer {
-  const tx = fields(value, 'A transaction');
+function txOf(given: unknown): TxAnswer {
+  const tx = fields(given, 'A transaction');
   const [ret] = list(tx.ret, 'ret');
   const result = ret === undefined ? undefined : fields(ret, 'ret').contractRet;
   const [first] = list(fields(tx.raw_data, 'raw_data').contract, 'contract');
   const contract = fields(first, 'contract');
   const type = text(contract.type, 'type');
-  const stated = type === 'TransferContract' ? fields(fields(contract.parameter, 'parameter').value, 'value') : null;
+  const value = fields(fields(contract.parameter, 'parameter').value, 'value');
+  const owner = value.owner_address === undefined ? null : digits(value.owner_address, 'owner_address', 21);
+  const stated = type === 'TransferContract' ? value : null;
   return {
     txId: digits(tx.txID, 'txID', 32),
     result: result === undefined ? null : text(result, 'contractRet'),
     type,
+    owner,
     transfer: stated && {
       from: digits(stated.owner_address, 'owner_address', 21),
       to: digits(stated.to_address, 'to_address', 21),
@@ -120,7 +125,12 @@ export type InfoAnswer = Readonly<{
   isFailed: boolean;
   result: string | null;
   logs: readonly Log[];
+  internal: readonly InternalAnswer[];
 }>;
+
+/** TRX that a contract sent inside a transaction, as a node tells that keeps them (`saveInternalTx`). `to`: 21 bytes
+ *  in hex. */
+export type InternalAnswer = Readonly<{ to: string; units: bigint }>;
 
 function logOf(value: unknown): Log {
   const log = fields(value, 'A log');
@@ -130,6 +140,17 @@ function logOf(value: unknown): Log {
     topics: list(log.topics, 'topics').map((topic) => digits(topic, 'topic', 32)),
     data,
   };
+}
+
+function internalOf(value: unknown): InternalAnswer[] {
+  const call = fields(value, 'An internal transaction');
+  if (call.rejected === true || call.transferTo_address === undefined) return [];
+  const to = digits(call.transferTo_address, 'transferTo_address', 21);
+  return list(call.callValueInfo, 'callValueInfo').flatMap((one) => {
+    const { callValue, tokenId } = fields(one, 'callValueInfo');
+    const units = amount(callValue, 'callValue');
+    return units === 0n || tokenId !== undefined ? [] : [{ to, units }];
+  });
 }
 
 function infoIn(info: Fields): InfoAnswer {
@@ -142,6 +163,7 @@ function infoIn(info: Fields): InfoAnswer {
     isFailed: info.result === 'FAILED',
     result: receipt.result === undefined ? null : text(receipt.result, 'receipt.result'),
     logs: list(info.log, 'log').map(logOf),
+    internal: list(info.internal_transactions, 'internal_transactions').flatMap(internalOf),
   };
 }
 

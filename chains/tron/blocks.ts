@@ -4,7 +4,7 @@ import { DomainError } from '../../domain/errors';
 import { blockOf, infosOf, isDone, someBlockOf, type BlockAnswer, type InfoAnswer } from './answers';
 import type { Ask } from './http';
 import type { TronChain } from './plan';
-import { ownTransfer, tokenTransfers, type Tokens } from './transfers';
+import { contractTransfers, ownTransfer, tokenTransfers, type Tokens } from './transfers';
 
 /** Blocks as the follower takes them. Times are Unix seconds there, and milliseconds in the answers. */
 
@@ -13,17 +13,15 @@ export const seconds = (milliseconds: number): number => Math.floor(milliseconds
 /** What tells deposits in a block. */
 export type Reading = Readonly<{ native: Currency; tokens: Tokens }>;
 
-/** The newest block; of `/walletsolidity` the newest that no reorganisation can take. Solidity HTTP API,
+/** All blocks of a node, or those alone that no reorganisation can take. Solidity HTTP API,
  *  developers.tron.network. */
-export const readNewest = (ask: Ask, view: 'wallet' | 'walletsolidity'): Promise<BlockAnswer> =>
-  ask(`/${view}/getnowblock`, {}, someBlockOf);
+export type View = 'wallet' | 'walletsolidity';
+
+export const readNewest = (ask: Ask, view: View): Promise<BlockAnswer> => ask(`/${view}/getnowblock`, {}, someBlockOf);
 
 /** null above the head. */
-export const readAt = (
-  ask: Ask,
-  height: number,
-  view: 'wallet' | 'walletsolidity' = 'wallet',
-): Promise<BlockAnswer | null> => ask(`/${view}/getblockbynum`, { num: height }, blockOf);
+export const readAt = (ask: Ask, height: number, view: View = 'wallet'): Promise<BlockAnswer | null> =>
+  ask(`/${view}/getblockbynum`, { num: height }, blockOf);
 
 /** Checks once that the node is of the chain: a node of another would make every answer wrong. */
 export function chainCheck(ask: Ask, { genesis }: TronChain): () => Promise<void> {
@@ -37,15 +35,25 @@ export function chainCheck(ask: Ask, { genesis }: TronChain): () => Promise<void
   };
 }
 
-export async function readBlock(ask: Ask, height: number, reading: Reading): Promise<Block | null> {
-  const block = await readAt(ask, height);
+/** A block with what came of its transactions; null above the newest one of the view. */
+export async function readWithInfos(
+  ask: Ask,
+  height: number,
+  view: View = 'wallet',
+): Promise<Readonly<{ block: BlockAnswer; infos: readonly InfoAnswer[] }> | null> {
+  const block = await readAt(ask, height, view);
   if (!block) return null;
   if (block.height !== height)
     throw new DomainError('NODE_UNREACHABLE', `The node answers block ${block.height} for ${height}`);
-  if (!block.transactions.length) return made(block, [], reading);
-  const infos = await ask('/wallet/gettransactioninfobyblocknum', { num: height }, infosOf);
+  if (!block.transactions.length) return { block, infos: [] };
+  const infos = await ask(`/${view}/gettransactioninfobyblocknum`, { num: height }, infosOf);
   checkInfos(block, infos);
-  return made(block, infos, reading);
+  return { block, infos };
+}
+
+export async function readBlock(ask: Ask, height: number, reading: Reading): Promise<Block | null> {
+  const read = await readWithInfos(ask, height);
+  return read && made(read.block, read.infos, reading);
 }
 
 /** Results are asked for by height: a reorganisation may have come between. */
@@ -58,10 +66,11 @@ function checkInfos(block: BlockAnswer, infos: readonly InfoAnswer[]): void {
     throw new DomainError('NODE_UNREACHABLE', `The results of block ${block.height} are not those of ${block.id}`);
 }
 
+/** TRX that contracts send are told by rows that credit nothing: nodes need not know of them, and what they say of
+ *  them is in no signed transaction. docs/decisions/0078-following-tron.md */
 function made(block: BlockAnswer, infos: readonly InfoAnswer[], { native, tokens }: Reading): Block {
   const done = infos.filter(isDone);
   const ok = new Set(done.map(({ txId }) => txId));
-  const calls = done.some(({ result }) => result !== null);
   return {
     height: block.height,
     hash: block.id,
@@ -70,9 +79,9 @@ function made(block: BlockAnswer, infos: readonly InfoAnswer[], { native, tokens
     transfers: [
       ...block.transactions.filter(({ txId }) => ok.has(txId)).flatMap((tx) => ownTransfer(tx, native)),
       ...done.flatMap((info) => tokenTransfers(info, tokens)),
+      ...done.flatMap(contractTransfers),
     ],
     txIds: block.transactions.map(({ txId }) => txId),
     spent: new Map(),
-    ...(calls ? { traces: { state: 'off', reason: 'TRX that contracts send is found by the balance alone' } } : {}),
   };
 }

@@ -1,14 +1,15 @@
 import type { Currency } from '../../domain/chains/assets';
 import type { ChainNode, ExpiringNode } from '../../domain/chains/chain';
 import type { NodeLogin } from '../node-http';
-import { readAccount, readPrices, tokenBalance, type Prices } from './accounts';
+import { readPrices, type Prices } from './accounts';
 import { chainCheck, readAt, readBlock, readNewest, seconds } from './blocks';
 import { tronCodec, type TronCodec } from './codec';
 import { costAtMost, costOf, type AskedTronTransfer, type CostAnswer } from './costs';
 import { expiringNode } from './expiring';
 import { fateOf, type Fate } from './fate';
+import { holdingNow, holdingsOf } from './holdings';
 import { tronHttp, type Ask } from './http';
-import { assetIn, type TronChain, type TronPlan } from './plan';
+import type { TronChain, TronPlan } from './plan';
 import { lookUp, sourcesOf, verify } from './sightings';
 import { broadcast } from './sending';
 import { nativeOf, tokensOf } from './transfers';
@@ -21,8 +22,12 @@ export type TronNode = Pick<
   Readonly<{
     /** The newest final block's id and time (Unix milliseconds): what a plan refers to and counts its life from. */
     reference(): Promise<Readonly<{ reference: string; time: number }>>;
-    /** What an address holds now, in final blocks or in all. Nodes do not know it as of a past block. */
+    /** What an address holds now, in final blocks or in all. */
     holding(address: string, currency: Currency, view: 'newest' | 'final'): Promise<bigint>;
+    /** The same after a block of late. Throws RpcError where nobody can tell. */
+    holdingAt(address: string, currency: Currency, height: number): Promise<bigint>;
+    /** Blocks that are not final yet. */
+    unfinal(): Promise<number>;
     costOf(transfer: AskedTronTransfer): Promise<CostAnswer>;
     /** What it burns where nothing is free or staked, and by which prices. */
     costAtMost(transfer: AskedTronTransfer): Promise<Readonly<{ prices: Prices; answer: CostAnswer }>>;
@@ -39,7 +44,7 @@ function asking(login: NodeLogin, solid: NodeLogin = login): Ask {
 }
 
 /** A FullNode with its HTTP API. `solid`: where its view of final blocks is, if not at the same place. */
-export function tronAdapter(
+export function tronNode(
   chain: TronChain,
   { login, solid }: Readonly<{ login: NodeLogin; solid?: NodeLogin }>,
 ): TronCodec & TronNode {
@@ -65,11 +70,12 @@ export function tronAdapter(
     lookUp: (txId) => lookUp(ask, reading, txId),
     verify: (transfer, hash) => verify(ask, reading, transfer, hash),
     sources: (transfer) => sourcesOf(ask, transfer),
-    holding: async (address, currency, at) => {
-      const view = at === 'final' ? 'walletsolidity' : 'wallet';
-      const { contract } = assetIn(chain, currency);
-      if (contract) return tokenBalance(ask, contract, address, view);
-      return (await readAccount(ask, address, view))?.balance ?? 0n;
+    holding: (address, currency, at) =>
+      holdingNow(ask, chain, { address, currency, view: at === 'final' ? 'walletsolidity' : 'wallet' }),
+    holdingAt: holdingsOf(ask, chain, reading),
+    unfinal: async () => {
+      const [head, final] = await Promise.all([readNewest(ask, 'wallet'), readNewest(ask, 'walletsolidity')]);
+      return head.height - final.height;
     },
     costOf: (transfer) => costOf(ask, codec, chain, transfer),
     costAtMost: (transfer) => costAtMost(ask, codec, chain, transfer),

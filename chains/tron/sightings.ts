@@ -1,18 +1,15 @@
 import type { ChainNode, Sighting } from '../../domain/chains/chain';
 import { base58Of } from './address';
 import { fields, infoOf, isDone, type InfoAnswer } from './answers';
-import { readAt, readBlock, readNewest, type Reading } from './blocks';
+import { readAt, readBlock, readNewest, type Reading, type View } from './blocks';
 import type { Ask } from './http';
 import { heightIn } from './plan';
 import { tokenMoves, tokenSender } from './transfers';
 
 /** Where a transaction is, whether it moved what was seen, and who sent it. */
 
-export const readInfo = (
-  ask: Ask,
-  txId: string,
-  view: 'wallet' | 'walletsolidity' = 'wallet',
-): Promise<InfoAnswer | null> => ask(`/${view}/gettransactioninfobyid`, { value: txId }, infoOf);
+export const readInfo = (ask: Ask, txId: string, view: View = 'wallet'): Promise<InfoAnswer | null> =>
+  ask(`/${view}/gettransactioninfobyid`, { value: txId }, infoOf);
 
 const isPending = (ask: Ask, txId: string): Promise<boolean> =>
   ask('/wallet/gettransactionfrompending', { value: txId }, (answer) => fields(answer, 'A transaction').txID === txId);

@@ -57,6 +57,14 @@ export function ownTransfer({ txId, result, transfer }: TxAnswer, native: Curren
   return to === null ? [] : [{ txId, index: -1, to, currency: native, units: transfer.units, inputs: [] }];
 }
 
+/** TRX that contracts have sent, as an asset that nobody knows: a row says that something came, and nothing is
+ *  credited. */
+export const contractTransfers = ({ txId, internal }: InfoAnswer): Transfer[] =>
+  internal.flatMap(({ to, units }, n): Transfer[] => {
+    const address = base58Of(to);
+    return address === null ? [] : [{ txId, index: -(2 + n), to: address, currency: null, units, inputs: [] }];
+  });
+
 /** Who sent the token of a log; none where the log is no transfer or makes the token. */
 export function tokenSender(log: Log | undefined): string[] {
   if (!log || !isTransfer(log) || /^0+$/.test(log.topics[1]!)) return [];

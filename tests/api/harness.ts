@@ -46,7 +46,10 @@ export type Harness = {
 };
 
 /** In dollars. Whatever is missing here costs 80. */
-const prices: Record<string, string> = { BTC: '64000', ETH: '3200', USDT_ERC20: '1', USDC_ERC20: '1' };
+const prices: Record<string, string> = {
+  ...{ BTC: '64000', ETH: '3200', USDT_ERC20: '1', USDC_ERC20: '1' },
+  ...{ TRX: '0.3', USDT_TRC20: '1' },
+};
 /** What a unit of work costs, in base units. */
 const feesOf = { utxo: ['5', '0'], account: ['2000000000', '1000000000'] } as const;
 const fiats: Record<string, string> = { USD: '1', EUR: '0.92', GBP: '0.79', JPY: '151' };

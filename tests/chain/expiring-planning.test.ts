@@ -1,5 +1,5 @@
 import { fromEvm } from '../../chains/tron/address';
-import { tronAdapter } from '../../chains/tron/node';
+import { tronNode } from '../../chains/tron/node';
 import { mostBytes, priceOf, tronPlanning } from '../../chains/tron/planning';
 import { xrplPlanning } from '../../chains/xrpl/planning';
 import { signFields } from '../../chains/xrpl/signing';
@@ -161,7 +161,7 @@ describe('TRON', () => {
     expect(await planning.estimateGas({ ...asked, ceiling: 100_000n })).toMatchObject({ state: 'reverts' });
     await world.fund(asked.from, 0n, 5n, brokenToken);
     const chain = chainOf(world.chain.genesis, { BROKEN: brokenToken });
-    const other = tronPlanning(tronNetwork, tronAdapter(chain, { login: { url: world.url } }));
+    const other = tronPlanning(tronNetwork, tronNode(chain, { login: { url: world.url } }));
     expect(await other.estimateGas({ ...asked, currency: 'BROKEN' })).toMatchObject({ state: 'reverts' });
   });
 });

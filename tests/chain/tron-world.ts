@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { Writer } from 'protobufjs/minimal';
 import { addressBytes, fromEvm, hexOf, sha256 } from '../../chains/tron/address';
 import { signatureOf, tronCodec, type TronCodec } from '../../chains/tron/codec';
-import { tronAdapter } from '../../chains/tron/node';
+import { tronNode } from '../../chains/tron/node';
 import type { SignedTronTransaction, TronChain, TronPlan } from '../../chains/tron/plan';
 import { transactionOf } from '../../chains/tron/wire';
 import type { Part } from '../../sandbox/parts/part';
@@ -47,7 +47,7 @@ export const chainOf = (genesis: string, contracts: Readonly<Record<string, stri
 type State = Readonly<{ head: number; solid: number; genesis: string; time: number; pending: string[] }>;
 
 export class TronWorld {
-  readonly adapter: ReturnType<typeof tronAdapter>;
+  readonly adapter: ReturnType<typeof tronNode>;
   readonly codec: TronCodec;
   readonly url: string;
 
@@ -58,7 +58,7 @@ export class TronWorld {
   ) {
     this.url = simulator.url;
     this.codec = tronCodec(chain);
-    this.adapter = tronAdapter(chain, { login: { url: this.url } });
+    this.adapter = tronNode(chain, { login: { url: this.url } });
   }
 
   static async start(more: Partial<TronSimulatorOptions> = {}): Promise<TronWorld> {

@@ -1,6 +1,6 @@
 import { tronCodec } from '../../chains/tron/codec';
 import { tronFamily } from '../../chains/tron/expiring-family';
-import { tronAdapter } from '../../chains/tron/node';
+import { tronNode } from '../../chains/tron/node';
 import { tronPlanning } from '../../chains/tron/planning';
 import type { KeyRole } from '../../domain/chains/chain';
 import { tether, tronNetwork, trx } from '../chain/expiring-networks';
@@ -32,7 +32,7 @@ export class TronStage {
 
   open(): Promise<ExpiringShop> {
     const { world } = this;
-    const own = tronAdapter(world.chain, { login: { url: world.url } });
+    const own = tronNode(world.chain, { login: { url: world.url } });
     return expiringShop({
       ...{ network, native: 'TRX', seed, codec: world.codec, family: tronFamily(world.chain, own) },
       planning: tronPlanning(tronNetwork, world.adapter),

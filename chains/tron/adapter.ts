@@ -1,0 +1,35 @@
+import type { ExpiringNetwork } from '../../domain/chains/assets';
+import type { ChainAdapter } from '../../domain/chains/chain';
+import type { NodeLogin } from '../node-http';
+import { tronChainCodec } from './chain-codec';
+import { tronNode } from './node';
+import type { TronChain } from './plan';
+import { tronPlanning } from './planning';
+
+/** TRON in the words of the other families. docs/decisions/0078-following-tron.md */
+
+/** The newest final block is 18 behind the newest one while two thirds of the producers agree. A node that shows more
+ *  is on a branch of its own, or does not learn what they do. */
+const mostUnfinal = 100;
+
+export function tronAdapter(
+  network: ExpiringNetwork,
+  chain: TronChain,
+  logins: Readonly<{ login: NodeLogin; solid?: NodeLogin }>,
+): ChainAdapter {
+  const node = tronNode(chain, logins);
+  const { head, finalHeight, readBlock, blockHash, lookUp, verify, sources, broadcast, expiring } = node;
+  return {
+    ...tronChainCodec(network, chain),
+    ...tronPlanning(network, node),
+    ...{ head, finalHeight, readBlock, blockHash, lookUp, verify, sources, broadcast, expiring },
+    // Nodes of others, behind one address, tell nobody of their peers.
+    sync: async () => ({ peers: null, missing: 0, isApart: (await node.unfinal()) > mostUnfinal }),
+    readTraces: () => Promise.reject(new Error('Nothing that a contract sends inside is credited')),
+    readMempool: () => Promise.resolve({ ids: new Set(), read: new Set(), failed: new Map(), transfers: [] }),
+    pooledSince: () => Promise.resolve(new Map()),
+    holding: node.holdingAt,
+    unspent: () => Promise.resolve(null),
+    nextNonce: () => Promise.resolve(null),
+  };
+}
