@@ -3,7 +3,7 @@ import type { ChainAdapter } from '../../domain/chains/chain';
 import type { NodeLogin } from '../node-http';
 import { tronChainCodec } from './chain-codec';
 import { tronNode } from './node';
-import type { TronChain } from './plan';
+import { heightIn, type TronChain } from './plan';
 import { tronPlanning } from './planning';
 
 /** TRON in the words of the other families. docs/decisions/0078-following-tron.md */
@@ -18,11 +18,13 @@ export function tronAdapter(
   logins: Readonly<{ login: NodeLogin; solid?: NodeLogin }>,
 ): ChainAdapter {
   const node = tronNode(chain, logins);
-  const { head, finalHeight, readBlock, blockHash, lookUp, verify, sources, broadcast, expiring } = node;
+  const { head, finalHeight, readBlock, blockHash, lookUp, sources, broadcast, expiring } = node;
   return {
     ...tronChainCodec(network, chain),
     ...tronPlanning(network, node),
-    ...{ head, finalHeight, readBlock, blockHash, lookUp, verify, sources, broadcast, expiring },
+    ...{ head, finalHeight, readBlock, blockHash, lookUp, sources, broadcast, expiring },
+    // What is credited is in a final block, however many have come after it.
+    verify: async (transfer, hash) => (heightIn(hash) <= (await finalHeight())! ? node.verify(transfer, hash) : null),
     // Nodes of others, behind one address, tell nobody of their peers.
     sync: async () => ({ peers: null, missing: 0, isApart: (await node.unfinal()) > mostUnfinal }),
     readTraces: () => Promise.reject(new Error('Nothing that a contract sends inside is credited')),

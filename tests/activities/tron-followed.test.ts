@@ -191,6 +191,12 @@ it('follows no node of another chain, whose addresses look alike, and none that 
     // Nor one whose final part stands still.
     const own = tronAdapter(tronNetwork, other.chain, { login: { url: other.url } });
     expect(await own.sync()).toEqual({ peers: null, missing: 0, isApart: false });
+    // What it shows is not credited while it is not final.
+    await other.fund(other.addressAt(1), units(10));
+    const { txId, to } = await other.paid(1, { currency: 'TRX', to: other.addressAt(2), units: 5n });
+    const { hash } = await other.newestBlock();
+    const transfer = { txId, index: -1, to, currency: 'TRX' };
+    expect([await other.adapter.verify(transfer, hash), await own.verify(transfer, hash)]).toEqual([5n, null]);
     await other.mine(120);
     expect(await own.sync()).toMatchObject({ isApart: true });
   } finally {

@@ -150,15 +150,6 @@ export class TronShop {
     return made;
   }
 
-  /** Its time is over. */
-  async expire(made: Made): Promise<void> {
-    await this.db.query(`UPDATE payment SET expires_at = clock_timestamp() - interval '1 second' WHERE id = $1`, [
-      made.paymentId,
-    ]);
-    await this.look();
-    expect(await this.run(made)).toBe('EXPIRED');
-  }
-
   /** Sweeps a payment. Answers the kinds of what was sent. */
   async swept({ paymentId }: Made): Promise<string[]> {
     const sweeps = sweepActivities({ db: this.db, config: this.config, nodes: [this.adapter] });
