@@ -5,8 +5,8 @@ import { depositsById } from '../db/payments/deposits';
 import { disband } from '../db/sweeps/sweeps';
 import { intentsOwnedBy, type IntentRow } from '../db/txmanager/intents';
 import { baseUnits, isToken, networks, type NetworkId } from '../domain/chains/assets';
-import type { GasAnswer } from '../domain/chains/chain';
-import { batchGasLimit, costUnits, gasCeiling, gasLimitOf, workOfTransfer } from '../domain/chains/costs';
+import type { AskedTransfer, GasAnswer } from '../domain/chains/chain';
+import { batchGasLimit, gasCeiling, gasLimitOf, workOfTransfer } from '../domain/chains/costs';
 import { tagIn, type Destination } from '../domain/chains/tags';
 import { limitsWith } from '../domain/txmanager/fee-limits';
 import { kinds } from '../domain/txmanager/kinds';
@@ -20,7 +20,7 @@ import { leaveHeldUpGas } from './leave-wallet';
 import { nodeOf, type GasDeps } from './gas-node';
 import { firstOpen, type NextIntent } from './next-intent';
 import { isTopUp } from '../domain/txmanager/kinds';
-import { transfersOf } from './top-up';
+import { isAloneThere, isTopUpExact, leftOfTopUps, neededFor, topUpMore, transfersOf } from './top-up';
 
 /** Asks the nodes what planned transactions of account chains take, before anything is signed. What cannot succeed ends
  *  here, unsigned. */
@@ -61,13 +61,14 @@ export const nextOf = (deps: GasDeps, owner: IntentOwner): Promise<NextIntent> =
     }),
   );
 
-/** `waits`: why intents cannot be signed now. `hasEnded`: something will never be signed. */
+/** `waits`: why intents cannot be signed now. `hasEnded`: something will never be signed, or comes before the rest. */
 type Estimated = Readonly<{ waits: ReadonlyMap<string, string>; hasEnded: boolean }>;
 
 /** Estimates what is planned of an owner and has no fresh estimate: transfers first, then the top-ups that buy their
  *  gas. */
 export async function estimateOwned(deps: GasDeps, owner: IntentOwner): Promise<Estimated> {
-  const due = (await intentsOwnedBy(deps.db.manager, owner)).filter(isDue);
+  const all = await intentsOwnedBy(deps.db.manager, owner);
+  const due = all.filter(isDue);
   const waits = new Map<string, string>();
   let hasEnded = false;
   const note = (intent: IntentRow, end: End): void => {
@@ -75,8 +76,10 @@ export async function estimateOwned(deps: GasDeps, owner: IntentOwner): Promise<
     else if (end !== 'done') waits.set(intent.id, end.reason);
   };
   const transfers = due.filter((intent) => !isTopUp(intent));
-  const answers = await inParallel(transfers, atOnce, (intent) => ask(deps, intent));
+  const answers = await inParallel(transfers, atOnce, (intent) => ask(deps, intent, topUpOf(intent, all)));
   for (const [n, intent] of transfers.entries()) note(intent, await noteAnswer(deps, intent, answers[n]!));
+  for (const from of new Set(transfers.filter(isTopUpExact).map((intent) => intent.from_address)))
+    hasEnded = (await deps.db.transaction((tx) => topUpMore(tx, owner, from))) || hasEnded;
   for (const { id } of due.filter(isTopUp)) {
     const topUp = await sized(deps, owner, id);
     if (topUp === null) hasEnded = true;
@@ -88,13 +91,20 @@ export async function estimateOwned(deps: GasDeps, owner: IntentOwner): Promise<
 
 type End = 'done' | 'ended' | Readonly<{ reason: string }>;
 
-/** The gas that an intent's transaction is to be signed with. */
-async function ask(deps: GasDeps, intent: IntentRow): Promise<GasAnswer> {
+/** For how many transfers of its owner what a token takes is brought to its address. */
+function topUpOf(intent: IntentRow, all: readonly IntentRow[]): Pick<AskedTransfer, 'topUp'> {
+  if (!isAloneThere(intent)) return {};
+  const isBeside = (one: IntentRow): boolean => one.from_address === intent.from_address && !isTopUp(one);
+  return { topUp: all.filter((one) => isBeside(one) && one.status !== 'dead').length > 1 ? 'shared' : 'own' };
+}
+
+/** The gas that an intent's transaction is to be signed with. `topUp`: as nodes are told. */
+async function ask(deps: GasDeps, intent: IntentRow, topUp: Pick<AskedTransfer, 'topUp'> = {}): Promise<GasAnswer> {
   const node = nodeOf(deps, intent);
   const { currency } = intent;
   const ceiling = gasCeiling(currency);
   const one = async (from: string, to: Destination, units: bigint): Promise<GasAnswer> =>
-    (await node.estimateGas({ from, to: to.address, ...tagIn(to), currency, units, ceiling }))!;
+    (await node.estimateGas({ from, to: to.address, ...tagIn(to), currency, units, ceiling, ...topUp }))!;
   if (!isBatch(intent)) {
     // What empties an address moves what is left after its fee: the amount changes nothing of the gas.
     const [output] = intent.outputs;
@@ -196,9 +206,11 @@ const sized = ({ db }: GasDeps, owner: IntentOwner, topUpId: string): Promise<In
     }
     const open = buys.filter(({ status }) => status === 'planned');
     if (!open.length) return topUp;
-    if (open.some(({ gas_limit }) => gas_limit === null)) return 'early';
-    const units = open.reduce((sum, one) => sum + costUnits(one.max_unit_price, BigInt(one.gas_limit!)), 0n);
-    const outputs = [{ address: topUp.outputs[0]!.address, units: units.toString() }];
+    const needed = neededFor(open);
+    if (needed === null) return 'early';
+    const { address } = topUp.outputs[0]!;
+    const left = open.every(isTopUpExact) ? await leftOfTopUps(tx, owner, address) : 0n;
+    const outputs = [{ address, units: (needed > left ? needed - left : 1n).toString() }];
     await tx.query('UPDATE intent SET outputs = $2 WHERE id = $1', [topUp.id, JSON.stringify(outputs)]);
     return { ...topUp, outputs };
   });

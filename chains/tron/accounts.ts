@@ -35,15 +35,22 @@ export const readResources = (ask: Ask, address: string): Promise<Resources> =>
     };
   });
 
-/** In sun: of a byte and a unit of energy; of the bandwidth that makes an account, and of the account. Reference:
- *  /wallet/getchainparameters. */
-export type Prices = Readonly<{ byte: bigint; energy: bigint; newAccountBandwidth: bigint; newAccount: bigint }>;
+/** In sun: of a byte and a unit of energy; of the bandwidth that makes an account, and of the account. `freeBandwidth`:
+ *  points that every account has a day. Reference: /wallet/getchainparameters. */
+export type Prices = Readonly<{
+  byte: bigint;
+  energy: bigint;
+  newAccountBandwidth: bigint;
+  newAccount: bigint;
+  freeBandwidth: bigint;
+}>;
 
 const parameters = {
   byte: 'getTransactionFee',
   energy: 'getEnergyFee',
   newAccountBandwidth: 'getCreateAccountFee',
   newAccount: 'getCreateNewAccountFeeInSystemContract',
+  freeBandwidth: 'getFreeNetLimit',
 } as const;
 
 export const readPrices = (ask: Ask): Promise<Prices> =>
@@ -61,6 +68,7 @@ export const readPrices = (ask: Ask): Promise<Prices> =>
       energy: price(parameters.energy),
       newAccountBandwidth: price(parameters.newAccountBandwidth),
       newAccount: price(parameters.newAccount),
+      freeBandwidth: price(parameters.freeBandwidth),
     };
   });
 

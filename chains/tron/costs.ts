@@ -1,4 +1,5 @@
 import type { Currency } from '../../domain/chains/assets';
+import type { AskedTransfer } from '../../domain/chains/chain';
 import {
   readAccount,
   readPrices,
@@ -98,12 +99,25 @@ async function burnOf({ ask, codec, chain, prices, own }: Known, asked: AskedTro
   return { state: 'done', cost };
 }
 
-/** What a transfer would take now. */
+/** What a transfer burns if its estimate is right. */
+const leastOf = ({ bandwidthFee, energyFee, activationFee }: TronCost): bigint =>
+  bandwidthFee + energyFee + activationFee;
+
+/** The cost of a token's transfer with a fee limit by which it burns no more than `most`, though what it takes. */
+function within(cost: TronCost, most: bigint, own: Resources, prices: Prices): TronCost {
+  const least = leastOf(cost);
+  if (cost.most <= most || cost.most <= least) return cost;
+  const room = (most > least ? most : least) - cost.bandwidthFee;
+  const feeLimit = smaller(cost.feeLimit, own.energy * prices.energy + room);
+  return { ...cost, feeLimit, most: cost.bandwidthFee + room };
+}
+
+/** What a transfer would take now. Its fee limit is no higher than what its sender can pay, and `mostUnits`. */
 export async function costOf(
   ask: Ask,
   codec: Pick<TronCodec, 'sizeOf'>,
   chain: TronChain,
-  asked: AskedTronTransfer,
+  asked: AskedTronTransfer & Readonly<{ mostUnits?: bigint }>,
 ): Promise<CostAnswer> {
   const [sender, own, prices] = await Promise.all([
     readAccount(ask, asked.from),
@@ -112,27 +126,36 @@ export async function costOf(
   ]);
   const answer = await burnOf({ ask, codec, chain, prices, own }, asked);
   if (answer.state !== 'done') return answer;
-  const { most } = answer.cost;
   const balance = sender?.balance ?? 0n;
-  const moved = assetIn(chain, asked.currency).contract === null ? asked.units : 0n;
-  return balance < moved + most ? short(asked, balance, most) : answer;
+  const isNative = assetIn(chain, asked.currency).contract === null;
+  const cost = isNative ? answer.cost : within(answer.cost, smaller(balance, asked.mostUnits ?? balance), own, prices);
+  const needed = isNative ? asked.units + cost.most : leastOf(cost);
+  return balance < needed ? short(asked, balance, cost.most) : { state: 'done', cost };
 }
 
 /** The longest amount of TRX: a plan may not know yet how much is left. */
 const longest = (1n << 63n) - 1n;
 const nothing: Resources = { freeBandwidth: 0n, bandwidth: 0n, energy: 0n };
 
-/** What a transfer burns where nothing is free or staked any more when it is signed, and what its node's prices are. */
+/** What a transfer burns where nothing is free or staked any more when it is signed, and what its node's prices are. Of
+ *  a token whose TRX are brought (`topUp`): what it burns if its estimate is right. What is free today comes back
+ *  before one that goes alone is given up, so that nothing is brought for its bytes. */
 export async function costAtMost(
   ask: Ask,
   codec: Pick<TronCodec, 'sizeOf'>,
   chain: TronChain,
-  asked: AskedTronTransfer,
+  { topUp, ...asked }: AskedTronTransfer & Pick<AskedTransfer, 'topUp'>,
 ): Promise<Readonly<{ prices: Prices; answer: CostAnswer }>> {
   const prices = await readPrices(ask);
-  const isNative = assetIn(chain, asked.currency).contract === null;
   const known = { ask, codec, chain, prices, own: nothing };
-  return { prices, answer: await burnOf(known, isNative ? { ...asked, units: longest } : asked) };
+  const isNative = assetIn(chain, asked.currency).contract === null;
+  if (isNative) return { prices, answer: await burnOf(known, { ...asked, units: longest }) };
+  const answer = await burnOf(known, asked);
+  if (answer.state !== 'done' || topUp === undefined) return { prices, answer };
+  const { bandwidth, energyFee } = answer.cost;
+  const isFree = topUp === 'own' && prices.freeBandwidth >= bandwidth;
+  const bandwidthFee = isFree ? 0n : answer.cost.bandwidthFee;
+  return { prices, answer: { state: 'done', cost: { ...answer.cost, bandwidthFee, most: bandwidthFee + energyFee } } };
 }
 
 /** The fee limit for so much energy, with the margin as far as the ceiling leaves one; null: the ceiling is below the

@@ -40,10 +40,11 @@ async function costOfAll(node: Terms, { units, ...transfer }: AskedTronTransfer)
 }
 
 async function termsOf(node: Terms, { isAll, ...asked }: ExpiringTransfer): Promise<TermsAnswer> {
-  const { from, to, currency, units } = asked;
+  const { from, to, currency, units, mostUnits: cap } = asked;
+  const most = cap === undefined ? {} : { mostUnits: cap };
   const answer = await (isAll
     ? costOfAll(node, { from, to, currency, units })
-    : node.costOf({ from, to, currency, units }));
+    : node.costOf({ from, to, currency, units, ...most }));
   if (answer.state === 'short' || answer.state === 'unclear') return { state: answer.state, reason: answer.reason };
   if (answer.state !== 'done') return { state: 'fails', reason: answer.reason };
   const on = await node.expiring.finalBlock();

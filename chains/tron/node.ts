@@ -1,5 +1,5 @@
 import type { Currency } from '../../domain/chains/assets';
-import type { ChainNode, ExpiringNode } from '../../domain/chains/chain';
+import type { AskedTransfer, ChainNode, ExpiringNode } from '../../domain/chains/chain';
 import type { NodeLogin } from '../node-http';
 import { readPrices, type Prices } from './accounts';
 import { chainCheck, readAt, readBlock, readNewest, seconds } from './blocks';
@@ -28,9 +28,12 @@ export type TronNode = Pick<
     holdingAt(address: string, currency: Currency, height: number): Promise<bigint>;
     /** Blocks that are not final yet. */
     unfinal(): Promise<number>;
-    costOf(transfer: AskedTronTransfer): Promise<CostAnswer>;
-    /** What it burns where nothing is free or staked, and by which prices. */
-    costAtMost(transfer: AskedTronTransfer): Promise<Readonly<{ prices: Prices; answer: CostAnswer }>>;
+    /** `mostUnits`: what it may burn at the most. */
+    costOf(transfer: AskedTronTransfer & Readonly<{ mostUnits?: bigint }>): Promise<CostAnswer>;
+    /** What it burns where nothing is free or staked, or what must be brought for it, and by which prices. */
+    costAtMost(
+      transfer: AskedTronTransfer & Pick<AskedTransfer, 'topUp'>,
+    ): Promise<Readonly<{ prices: Prices; answer: CostAnswer }>>;
     prices(): Promise<Prices>;
     expiring: ExpiringNode;
     fateOf(signed: Readonly<{ txId: string }> & Pick<TronPlan, 'reference' | 'expiresAt'>): Promise<Fate>;

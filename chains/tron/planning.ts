@@ -26,8 +26,9 @@ export const tronPlanning = (
   node: Pick<TronNode, 'costAtMost' | 'prices'>,
 ): Pick<ChainNode, 'estimateFee' | 'estimateGas'> => ({
   estimateFee: async () => ({ unitPrice: priceOf(network, await node.prices()).toString(), tipPrice: '0' }),
-  async estimateGas({ from, to, currency, units, ceiling }) {
-    const { prices, answer } = await node.costAtMost({ from, to, currency, units });
+  async estimateGas({ from, to, currency, units, ceiling, topUp }) {
+    const bought = topUp === undefined ? {} : { topUp };
+    const { prices, answer } = await node.costAtMost({ from, to, currency, units, ...bought });
     if (answer.state !== 'done')
       return { state: answer.state === 'expensive' ? 'reverts' : answer.state, reason: answer.reason };
     const gas = quotient(answer.cost.most, priceOf(network, prices));

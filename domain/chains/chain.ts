@@ -174,8 +174,11 @@ type ExpiringBytes = Readonly<
 export type GasAnswer =
   Readonly<{ state: 'done'; gas: bigint }> | Readonly<{ state: 'reverts' | 'short' | 'unclear'; reason: string }>;
 
-/** A transfer as a node is asked about it. `ceiling`: the most work that it may take. */
+/** A transfer as a node is asked about it. `ceiling`: the most work that it may take. `topUp`: what it takes is brought
+ *  to its sender, for it alone or for others too, and what it does not take is left there. Absent: its sender has it,
+ *  and other uses for the rest. */
 export type AskedTransfer = Readonly<{
+  topUp?: 'own' | 'shared';
   from: string;
   to: string;
   tag?: string;
@@ -239,9 +242,10 @@ export type ExpiringNode = Readonly<{
 }>;
 
 /** A transfer that a node is asked about before it is signed. `isAll`: the units are all that is left of the native
- *  coin, and what it burns comes out of them. */
+ *  coin, and what it burns comes out of them. `mostUnits`: what it may burn at the most; a limit that can be lowered to
+ *  it is. */
 export type ExpiringTransfer = Pick<ExpiringPlan, 'from' | 'currency' | 'to' | 'tag' | 'units'> &
-  Readonly<{ isAll?: boolean }>;
+  Readonly<{ isAll?: boolean; mostUnits?: bigint }>;
 
 /** On what a transfer is signed now. `mostUnits`: what it burns at the most, in base units of the native coin. */
 type ExpiringTerms = Pick<ExpiringPlan, 'on' | 'last' | 'sequence' | 'feeLimit'> & Readonly<{ mostUnits: bigint }>;

@@ -66,7 +66,8 @@ export const tronNetwork: ExpiringNetwork = {
   addressForm: 'begins with T',
   work: {
     ...{ native: 3500n, token: 81_000n, ceiling: { native: 16_000n, token: 300_000n }, tokenSettlement: 96_000n },
-    ...{ marginPercent: 0n, topUpReserve: '1.1' },
+    // What is brought beside it and not burned stays on the address.
+    ...{ marginPercent: 0n, topUpReserve: '1.02' },
   },
 };
 export const trx: Asset = {

@@ -144,7 +144,10 @@ describe('TRON', () => {
     expect(toHolder).toBeLessThanOrEqual(tronNetwork.work.token);
     expect(toStranger).toBeGreaterThan(tronNetwork.work.token);
     expect(toStranger).toBeLessThanOrEqual(ofToken);
-    // What the plan brings is what the signer asks for, once nothing is free.
+    // What is brought for it has no margin: what it does not take would be left there. Others may use its free bytes.
+    expect(await gasOf({ ...asked, to: world.addressAt(holder), topUp: 'own' })).toBe(64_285n);
+    expect(await gasOf({ ...asked, to: world.addressAt(holder), topUp: 'shared' })).toBe(64_285n + 3450n);
+    // What the plan counts is what the signer asks for, once nothing is free.
     await world.fund(asked.from, 100_000_000n);
     await useFree(from);
     const cost = await world.adapter.costOf({ ...asked, to: world.addressAt(holder) });

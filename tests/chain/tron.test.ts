@@ -239,6 +239,15 @@ describe('what leaves', () => {
     expect(await world.adapter.costOf({ ...asked, currency: 'TRX', units: 10n ** 12n })).toMatchObject({
       state: 'short',
     });
+    // What it may burn is no more than its sender has, or its intent may cost, as long as it suffices.
+    const capped = (mostUnits: bigint, sender = asked.from) =>
+      world.adapter.costOf({ ...asked, from: sender, mostUnits });
+    expect(await capped(14_000_000n)).toMatchObject({ cost: { feeLimit: 14_000_000n, most: 14_000_000n } });
+    expect(await capped(1n)).toMatchObject({ cost: { feeLimit: 13_028_500n, most: 13_028_500n } });
+    const poor = world.addressAt(await funded(13_500_000n, 1_000n));
+    expect(await capped(20_000_000n, poor)).toMatchObject({ cost: { feeLimit: 13_500_000n, most: 13_500_000n } });
+    const poorer = world.addressAt(await funded(13_028_499n, 1_000n));
+    expect(await capped(20_000_000n, poorer)).toMatchObject({ state: 'short' });
     expect(await other('USDT_TRC20', usdt, 13_028_499n)).toMatchObject({ state: 'expensive' });
     expect(await other('USDT_TRC20', usdt, 13_028_500n)).toMatchObject({ cost: { feeLimit: 13_028_500n } });
     await expect(other('NONE', someone())).rejects.toMatchObject({ code: 'NODE_UNREACHABLE' });

@@ -3,6 +3,7 @@ import { noteAbsence, validitiesOf } from '../../db/txmanager/expiry';
 import type { IntentRow } from '../../db/txmanager/intents';
 import type { TermsAnswer } from '../../domain/chains/chain';
 import { isToken } from '../../domain/chains/assets';
+import { costUnits } from '../../domain/chains/costs';
 import { tagIn } from '../../domain/chains/tags';
 import { faultOfProof } from '../../domain/txmanager/expiry';
 import { leftOn } from './account';
@@ -37,6 +38,8 @@ export async function lookFor(signer: Signer, db: DataSource, intentId: string):
   // What is left is looked at again under the locks: of what the node was asked only the fee counts.
   const units = output.units === null ? await leftOn(db.manager, intent) : BigInt(output.units);
   const isAll = output.units === null && !isToken(currency);
-  const asked = { from, currency, to: output.address, ...tagIn(output), units, isAll };
+  const most =
+    intent.gas_limit === null ? {} : { mostUnits: costUnits(intent.max_unit_price, BigInt(intent.gas_limit)) };
+  const asked = { from, currency, to: output.address, ...tagIn(output), units, isAll, ...most };
   return { terms: await family.node.termsOf(asked) };
 }

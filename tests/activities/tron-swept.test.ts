@@ -1,0 +1,119 @@
+/** @jest-environment node */
+import { sweepActivities } from '../../activities/sweeps/sweeps';
+import { createCodecs } from '../../chains/codecs';
+import { addWallet } from '../../db/wallets/wallets';
+import type { TronWorld } from '../chain/tron-world';
+import { payer, TronShop, units, type Made } from './tron-shop';
+
+/** Sweeps of TRX and USDT_TRC20 to the settled payment. Who pays for what is left behind is the platform: it brings the
+ *  TRX that a token burns. */
+
+let tron: TronShop;
+let world: TronWorld;
+beforeAll(async () => {
+  tron = await TronShop.start();
+  ({ world } = tron);
+});
+afterAll(() => tron?.end());
+afterEach(async () => {
+  expect(await tron.wrong()).toEqual([]);
+  expect(await tron.unreconciled()).toEqual([]);
+});
+
+const attemptsOf = ({ paymentId }: Made): Promise<Array<{ kind: string; moved: string; fee: string }>> =>
+  tron.db.query(
+    `SELECT i.kind, trim_scale(a.moved_units)::text AS moved, trim_scale(a.fee_units)::text AS fee
+       FROM attempt a JOIN intent i ON i.id = a.intent_id WHERE i.payment_id = $1 ORDER BY a.id`,
+    [paymentId],
+  );
+const readPayment = async ({ paymentId }: Made) =>
+  (await tron.h.call('GET', `/api/v1/payments/${paymentId}`, { key: tron.shop.key })).body;
+
+it('moves all TRX but what they burn: for the account that they make first, for nothing then', async () => {
+  const first = await tron.confirmed('TRX');
+  expect(await tron.swept(first)).toEqual(['sweep']);
+  expect(await tron.run(first)).toBe('SETTLED');
+  const [made] = await attemptsOf(first);
+  // The treasury had no account.
+  expect(made!.fee).toBe('1100000');
+  expect(BigInt(made!.moved) + 1_100_000n).toBe(units(first.amount));
+  expect(await tron.held(first.depositAddress)).toBe(0n);
+  const second = await tron.confirmed('TRX');
+  await tron.swept(second);
+  expect(await tron.run(second)).toBe('SETTLED');
+  expect(await attemptsOf(second)).toMatchObject([{ moved: units(second.amount).toString(), fee: '0' }]);
+  const { netAmount, feeAmount } = await readPayment(second);
+  expect(units(netAmount) + units(feeAmount)).toBe(units(second.amount));
+});
+
+it('does not sweep a token before its address has the TRX for it, and leaves less than 5 % of them behind', async () => {
+  await world.paid(payer, { currency: 'TRX', to: tron.addressOf('gas'), units: units(1000) });
+  await tron.mine();
+  for (const energy of [130_285n, 64_285n]) {
+    const one = await tron.confirmed('USDT_TRC20');
+    expect(await tron.swept(one)).toEqual(['gas', 'sweep']);
+    expect(await tron.run(one)).toBe('SETTLED');
+    const [gas, sweep] = await attemptsOf(one);
+    // The top-up makes the account of its address.
+    expect(gas!.fee).toBe('1100000');
+    expect(sweep).toMatchObject({ moved: units(one.amount).toString(), fee: (energy * 100n).toString() });
+    expect(await tron.held(one.depositAddress, 'USDT_TRC20')).toBe(0n);
+    const left = await tron.held(one.depositAddress);
+    expect(left).toBe(BigInt(gas!.moved) - BigInt(sweep!.fee));
+    expect(left * 20n).toBeLessThan(BigInt(gas!.moved));
+    // The payment bears what was burned, and nothing that is left.
+    const { netAmount, feeAmount } = await readPayment(one);
+    expect(units(netAmount) + units(feeAmount)).toBe(units(one.amount));
+  }
+});
+
+it('sends the net to the own address of a merchant, and the rest to the treasury', async () => {
+  const own = world.addressAt(70);
+  await world.fund(own, units(1));
+  const codecs = createCodecs(tron.config.chain);
+  const codec = codecs[tron.adapter.network];
+  await tron.db.query(`UPDATE merchant_wallet SET is_active = false WHERE merchant_id = $1`, [tron.shop.id]);
+  for (const currency of ['TRX', 'USDT_TRC20'])
+    await addWallet(tron.db, { merchantId: tron.shop.id, currency, address: own }, codec);
+  for (const currency of ['TRX', 'USDT_TRC20'] as const) {
+    const before = await tron.held(own, currency);
+    const one = await tron.confirmed(currency);
+    const sent = await tron.swept(one);
+    expect(sent).toEqual(currency === 'TRX' ? ['sweep', 'sweep'] : ['gas', 'sweep', 'sweep']);
+    expect(await tron.run(one)).toBe('SETTLED');
+    const { netAmount } = await readPayment(one);
+    expect((await tron.held(own, currency)) - before).toBe(units(netAmount));
+    const [brought] = (await attemptsOf(one)).filter(({ kind }) => kind === 'gas');
+    const left = await tron.held(one.depositAddress);
+    expect(left * 20n).toBeLessThan(brought ? BigInt(brought.moved) : units(one.amount));
+  }
+});
+
+it('brings what is missing where the transfer takes more than when its top-up was planned', async () => {
+  const own = world.addressAt(70);
+  const one = await tron.confirmed('USDT_TRC20');
+  const sweeps = sweepActivities({ db: tron.db, config: tron.config, nodes: [tron.adapter] });
+  const next = () => sweeps.nextIntent(one.paymentId);
+  await sweeps.queueSweep(one.paymentId);
+  const topUp = (await next()) as { id: string; kind: string };
+  expect(topUp.kind).toBe('gas');
+  await tron.carryOut(topUp.id);
+  // The merchant spends his last token: his balance is made anew.
+  await world.fund(own, units(100));
+  await world.paid(70, {
+    currency: 'USDT_TRC20',
+    to: world.addressAt(payer),
+    units: await tron.held(own, 'USDT_TRC20'),
+  });
+  await world.mine(20);
+  const sweep = (await next()) as { id: string };
+  expect(await tron.signer().signOnce(sweep.id)).toMatchObject({ state: 'waiting' });
+  await tron.db.query(`UPDATE intent SET gas_estimated_at = now() - interval '1 hour' WHERE payment_id = $1`, [
+    one.paymentId,
+  ]);
+  expect(await tron.carryOutAll(next)).toEqual(['gas', 'sweep', 'sweep']);
+  expect(await tron.run(one)).toBe('SETTLED');
+  const brought = (await attemptsOf(one)).filter(({ kind }) => kind === 'gas');
+  const sum = brought.reduce((units, { moved }) => units + BigInt(moved), 0n);
+  expect((await tron.held(one.depositAddress)) * 20n).toBeLessThan(sum);
+});
