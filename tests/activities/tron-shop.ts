@@ -37,7 +37,6 @@ type Look = () => Promise<void>;
 
 export class TronShop {
   look: Look;
-  readonly warnings: string[] = [];
 
   private constructor(
     private readonly leave: () => void,
@@ -82,8 +81,7 @@ export class TronShop {
 
   /** A follower that begins where the last one stood. */
   follower(over: Partial<Parameters<typeof createFollower>[0]> = {}): Look {
-    const log = { info: () => undefined, warn: (_: object, text: string) => void this.warnings.push(text) };
-    return createFollower({ db: this.db, adapter: this.adapter, config: this.config, log, ...over });
+    return createFollower({ db: this.db, adapter: this.adapter, config: this.config, log: quiet, ...over });
   }
 
   async create(currency: 'TRX' | 'USDT_TRC20', more: object = {}): Promise<Made> {

@@ -46,7 +46,7 @@ it('moves all TRX but what they burn: for the account that they make first, for 
   expect(units(netAmount) + units(feeAmount)).toBe(units(second.amount));
 });
 
-it('does not sweep a token before its address has the TRX for it, and leaves less than 5 % of them behind', async () => {
+it('sweeps a token once its address has the TRX for it, and leaves less than 5 % of them behind', async () => {
   await world.paid(payer, { currency: 'TRX', to: tron.addressOf('gas'), units: units(1000) });
   await tron.mine();
   for (const energy of [130_285n, 64_285n]) {
