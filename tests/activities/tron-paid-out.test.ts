@@ -1,0 +1,113 @@
+/** @jest-environment node */
+import { payoutActivities } from '../../activities/payouts/payouts';
+import { refundActivities } from '../../activities/refunds/refunds';
+import { withdrawalActivities } from '../../activities/withdrawals/withdrawals';
+import { createCodecs } from '../../chains/codecs';
+import { queueBatch } from '../../commands/payouts/queue';
+import { openRefund } from '../../commands/refunds/create';
+import { openWithdrawal } from '../../commands/withdrawals/create';
+import { post } from '../../db/ledger/ledger';
+import { addToWhitelist } from '../../db/wallets/whitelist';
+import { newId } from '../../domain/ids';
+import { adjustment } from '../../domain/ledger/entry';
+import { sendPayouts } from '../../txmanager/send/payouts';
+import { anApprover } from '../approver';
+import type { TronWorld } from '../chain/tron-world';
+import { payer, TronShop, units } from './tron-shop';
+
+/** TRX and USDT_TRC20 that leave the service: withdrawals, mass payouts and refunds, each to its end. */
+
+let tron: TronShop;
+let world: TronWorld;
+const both = ['TRX', 'USDT_TRC20'] as const;
+const ann = anApprover('ann@shop.example');
+beforeAll(async () => {
+  tron = await TronShop.start();
+  ({ world } = tron);
+  const pays: Array<[to: string, currency: 'TRX' | 'USDT_TRC20', amount: number]> = [
+    [tron.addressOf('gas'), 'TRX', 1000],
+    [tron.addressOf('treasury'), 'TRX', 2000],
+    [tron.addressOf('treasury'), 'USDT_TRC20', 2000],
+  ];
+  for (const [to, currency, amount] of pays) await world.paid(payer, { currency, to, units: units(amount) });
+  await tron.mine();
+  for (const asset of both)
+    await tron.db.transaction((tx) =>
+      post(tx, {
+        key: `test/${asset}`,
+        entry: adjustment,
+        postings: [{ debit: 'Q:capital', credit: `L:available:${tron.shop.id}`, asset, amount: '1000' }],
+      }),
+    );
+});
+afterAll(() => tron?.end());
+afterEach(async () => {
+  expect(await tron.wrong()).toEqual([]);
+  expect(await tron.unreconciled()).toEqual([]);
+});
+
+const deps = () => ({ codecs: createCodecs(tron.config.chain), rateMaxAgeSeconds: 3600 });
+const nodes = () => [tron.adapter];
+const someone = (n: number): string => world.addressAt(200 + n);
+const list = (currency: string, address: string): Promise<unknown> =>
+  addToWhitelist(tron.db.manager, tron.shop.id, ann, { type: 'wallet', currency, address, destinationTag: null });
+
+it.each(both)('ends a withdrawal of %s in a final block, to an address that had nothing', async (currency) => {
+  const to = someone(both.indexOf(currency));
+  await list(currency, to);
+  const ask = { currency, amount: '20', feeMode: 'add' as const, address: to };
+  const { row } = await tron.db.transaction((tx) => openWithdrawal(tx, deps(), tron.shop.id, ask, ann, newId()));
+  const { nextWithdrawalIntent } = withdrawalActivities({ db: tron.db, nodes: nodes() });
+  const sent = await tron.carryOutAll(() => nextWithdrawalIntent(row.id));
+  expect(sent).toEqual(currency === 'TRX' ? ['withdrawal'] : ['gas', 'withdrawal']);
+  const [after] = await tron.db.query('SELECT status, tx_id FROM withdrawal WHERE id = $1', [row.id]);
+  expect(after).toMatchObject({ status: 'completed', tx_id: expect.stringMatching(/^[0-9a-f]{64}$/) });
+  expect(await tron.held(to, currency)).toBe(units(20));
+});
+
+it('pays the lines of a mass payout in both, one transaction of a wallet after the other', async () => {
+  const lines: Array<[currency: 'TRX' | 'USDT_TRC20', to: string, amount: string]> = [
+    ['TRX', someone(10), '3'],
+    ['USDT_TRC20', someone(11), '4'],
+    ['TRX', someone(12), '5'],
+    ['USDT_TRC20', someone(13), '6'],
+  ];
+  for (const [currency, to] of lines) await list(currency, to);
+  const rows = lines.map(([currency, address, amount]) => ({ currency, address, amount }));
+  const { row } = await tron.db.transaction((tx) => queueBatch(tx, deps(), tron.shop.id, ann, { rows }));
+  const { payoutStep } = payoutActivities({ db: tron.db, nodes: nodes() });
+  const signer = tron.signer();
+  for (let rounds = 0; ; rounds += 1) {
+    const step = await payoutStep(row.id);
+    if (!step) break;
+    expect(rounds).toBeLessThan(12);
+    if (step.sign) await signer.signPayouts(row.id);
+    await sendPayouts({ db: tron.db, adapter: tron.adapter, log: { info: () => undefined } }, row.id);
+    await tron.mine();
+  }
+  const [batch] = await tron.db.query('SELECT status FROM payout_batch WHERE id = $1', [row.id]);
+  expect(batch).toEqual({ status: 'completed' });
+  const paid = await tron.db.query(
+    `SELECT currency, address, net_amount::text AS net, status FROM payout_leg WHERE batch_id = $1`,
+    [row.id],
+  );
+  expect(paid).toHaveLength(lines.length);
+  for (const { currency, address, net, status } of paid as Array<Record<string, string>>)
+    expect([status, await tron.held(address!, currency)]).toEqual(['completed', units(net!)]);
+});
+
+it.each(both)('gives a part of a settled payment in %s back', async (currency) => {
+  const made = await tron.confirmed(currency);
+  await tron.swept(made);
+  expect(await tron.run(made)).toBe('SETTLED');
+  const to = someone(20 + both.indexOf(currency));
+  const ask = { type: 'partial', amount: '50', address: to } as const;
+  const { row } = await tron.db.transaction((tx) =>
+    openRefund(tx, deps(), tron.shop.id, made.paymentId, ask, { userId: newId() }, null),
+  );
+  const { nextRefundIntent } = refundActivities({ db: tron.db, nodes: nodes() });
+  await tron.carryOutAll(() => nextRefundIntent(row.id));
+  const [after] = await tron.db.query('SELECT status, net_amount::text AS net FROM refund WHERE id = $1', [row.id]);
+  expect(after).toMatchObject({ status: 'completed' });
+  expect(await tron.held(to, currency)).toBe(units((after as { net: string }).net));
+});
