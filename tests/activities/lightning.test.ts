@@ -102,10 +102,9 @@ it('makes the invoice of each merchant in turn, and waits with no money, however
   expect(await statusOf(other.paymentId)).toBe('SETTLED');
   expect(await planned()).toEqual([{ planned: 0 }]);
 
-  await db.query(
-    `UPDATE payment SET status = 'CANCELLED', state_version = state_version + 1 WHERE merchant_id = $1`,
-    [first.merchantId],
-  );
+  await db.query(`UPDATE payment SET status = 'CANCELLED', state_version = state_version + 1 WHERE merchant_id = $1`, [
+    first.merchantId,
+  ]);
   await db.query('UPDATE merchant_counter SET open_payments = 0 WHERE merchant_id = $1', [first.merchantId]);
   // Nobody waits for those, so they have turns too.
   expect([await follow(), await follow()]).toEqual([9, 0]);
