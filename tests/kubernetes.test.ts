@@ -82,10 +82,10 @@ const variablesOf = (name: string): Record<string, string> => {
   );
 };
 const ofNode = (network: string): Record<string, string> => {
-  const { prefix } = networks[network as keyof typeof networks].settings;
+  const { kind, settings } = networks[network as keyof typeof networks];
   return {
-    [`${prefix}_RPC_URL`]: 'https://node.example',
-    ...(network === 'litecoin' ? { LTC_RPC_USER: 'payments' } : {}),
+    [`${settings.prefix}_RPC_URL`]: 'https://node.example',
+    ...(kind === 'utxo' ? { [`${settings.prefix}_RPC_USER`]: 'payments' } : {}),
   };
 };
 

@@ -75,7 +75,7 @@ function forgotten(network: NetworkId): string[] {
 
   const entry = networks[network] as (typeof networks)[NetworkId] | undefined;
   const own = assets.filter((asset) => asset.network === network);
-  need(entry?.id === network, `domain/chains/assets.ts: networks has no '${network}'`);
+  need(entry?.id === network, `domain/chains/networks.ts: networks has no '${network}'`);
   need(
     own.some((asset) => asset.currency === entry?.native && asset.contract === null),
     `domain/chains/assets.ts: no asset is the native coin of '${network}'`,
@@ -121,7 +121,7 @@ it.each(Object.keys(networks) as NetworkId[])('%s has all that a network needs',
 
 it('names everything that a new network lacks', () => {
   expect(forgotten('dogecoin' as NetworkId)).toEqual([
-    `domain/chains/assets.ts: networks has no 'dogecoin'`,
+    `domain/chains/networks.ts: networks has no 'dogecoin'`,
     `domain/chains/assets.ts: no asset is the native coin of 'dogecoin'`,
     `domain/config.ts: no chain of 'dogecoin' is configured`,
     `domain/config.ts: loginOf has no 'dogecoin'`,
