@@ -142,8 +142,8 @@ export const configSchema = Type.Object({
     '',
   ),
   LIGHTNING_PAYMENTS: flag(
-    'Offers payments in BTC_LN; the same for all processes, with LIGHTNING_URL. What comes so is credited, and cannot ' +
-      'be withdrawn, paid out, converted or refunded yet: it stays in the channels of the node',
+    'Offers payments in BTC_LN; the same for all processes, with LIGHTNING_URL. What comes so is credited, and ' +
+      'cannot be withdrawn, paid out, converted or refunded yet: it stays in the channels of the node',
   ),
   ...expiringNodes,
   TOKEN_CONTRACTS: text('JSON object ticker → contract, for chains other than the main network; empty: none', ''),

@@ -2,7 +2,7 @@ import type { EntityManager } from 'typeorm';
 import { intentsOwnedBy, planIntent, type IntentRow } from '../db/txmanager/intents';
 import { isToken, networks, type NetworkId } from '../domain/chains/assets';
 import { costUnits } from '../domain/chains/costs';
-import { isTopUp, kinds } from '../domain/txmanager/kinds';
+import { isTopUp, kinds, topUpKinds } from '../domain/txmanager/kinds';
 import type { IntentOwner } from '../domain/workflow-ids';
 import { isOpen } from './next-intent';
 
@@ -36,12 +36,12 @@ export const neededFor = (transfers: readonly IntentRow[]): bigint | null => {
 /** Of what top-ups of its owner have brought to an address: what none of its transactions has taken. */
 export async function leftOfTopUps(tx: EntityManager, owner: IntentOwner, address: string): Promise<bigint> {
   const [row] = await tx.query<Array<{ units: string }>>(
-    `SELECT coalesce(sum(CASE WHEN i.kind = 'gas' AND a.success THEN a.moved_units ELSE 0 END
+    `SELECT coalesce(sum(CASE WHEN i.kind = ANY($4) AND a.success THEN a.moved_units ELSE 0 END
               - CASE WHEN a.from_address = $3 THEN a.fee_units ELSE 0 END), 0)::text AS units
        FROM attempt a JOIN intent i ON i.id = a.intent_id
       WHERE i.owner_kind = $1 AND i.owner_id = $2 AND a.status = 'final'
         AND (a.from_address = $3 OR i.outputs->0->>'address' = $3)`,
-    [owner.kind, owner.id, address],
+    [owner.kind, owner.id, address, topUpKinds()],
   );
   const left = BigInt(row!.units);
   return left > 0n ? left : 0n;

@@ -48,8 +48,9 @@ export const createPayment = route({
   summary: 'Create a payment',
   description:
     'With a currency, the answer has the deposit address and the quote; without, the payer chooses on the hosted ' +
-    'invoice. In `BTC_LN` it waits a moment for the Lightning invoice, which stands for the address; where none comes, ' +
-    'the payment is cancelled and the answer is 503: ask again with the same key. The same idempotency key returns the first payment, whatever the body, if it is valid ' +
+    'invoice. In `BTC_LN` it waits a moment for the Lightning invoice, which stands for the address; where none ' +
+    'comes, the payment is cancelled and the answer is 503: ask again with the same key. The same idempotency key ' +
+    'returns the first payment, whatever the body, if it is valid ' +
     '(`Idempotency-Replayed: true`). ' +
     'The reason of a generic refusal is kept for you under the request id: see request logs.',
   tag,

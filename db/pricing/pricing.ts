@@ -6,6 +6,7 @@ import {
   payableAsset,
   payableOn,
   ratedAs,
+  type Asset,
   type Currency,
   type NetworkId,
 } from '../../domain/chains/assets';
@@ -214,7 +215,7 @@ export type Offer = NetworkWatch &
 type OfferRow = PricingRow & { currency: string; data_part: string | null; lag: number | null; is_stale: boolean };
 
 /** All that a payment can be made in anywhere. */
-const payable = payableOn(Object.keys(networks) as NetworkId[], true);
+const everyPayable = (): Asset[] => payableOn(Object.keys(networks) as NetworkId[], true);
 
 /** Of each currency that payments can be made in, for a merchant or (with null) for nobody in particular. */
 export async function offersNow(
@@ -228,6 +229,7 @@ export async function offersNow(
     fiat: '$2',
     age: '$3',
   });
+  const payable = everyPayable();
   const rows = await db.query<OfferRow[]>(
     `SELECT clock_timestamp() AS now, a.currency, ${columns}, w.settlement_address, w.custody,
             f.data_part::text AS data_part, c.stale_since IS NOT NULL AS is_stale,
@@ -261,8 +263,8 @@ function offerOf(row: OfferRow): Offer {
   };
 }
 
-/** The price of each currency that payments can be made in, for a merchant or (with null) for nobody in particular; currencies without a
- *  fresh rate are left out of the map. */
+/** The price of each currency that payments can be made in, for a merchant or (with null) for nobody in particular;
+ *  currencies without a fresh rate are left out of the map. */
 export async function pricesNow(
   db: Queryable,
   ask: Readonly<{ merchantId: string | null; fiat: string; maxAgeSeconds: number }>,

@@ -1,4 +1,5 @@
-import { functionGrants, lockColumns, tableGrants } from './grants';
+import { functionGrants } from './function-grants';
+import { lockColumns, tableGrants } from './grants';
 import { roleName, roles, type DatabaseRole } from './roles';
 
 /** The privileges of a line of `tableGrants`, as PostgreSQL spells them. */

@@ -1,60 +1,9 @@
-import type { DatabaseRole } from './roles';
-
 /** Which role may do what with which table: the only place that gives rights. A new table, or a new statement, needs a
  *  line here; tests/db/roles.test.ts says which. Roles that may do the same share a line. `UPDATE (...)` names columns.
  *  `LOCK`: rows are locked and never changed; it stands for UPDATE of the one column in `lockColumns`, because
  *  PostgreSQL locks rows for nobody else. A right that is taken away may be one that processes of the release before
  *  still use: take it away one release later. See docs/changing-the-schema.md. */
 export type TableGrants = Readonly<Record<string, Readonly<Record<string, string>>>>;
-
-/** Who may call which function. Those that write run with the rights of the owner, on a fixed search_path. */
-export const functionGrants: Readonly<Record<string, readonly DatabaseRole[]>> = {
-  admit_destinations: ['signer'],
-  branch_key: ['payments', 'chain', 'signer', 'audit'],
-  claim_address: ['api', 'operator'],
-  claim_deposit: ['api', 'operator'],
-  conversion_terms: ['api'],
-  decide_lightning: ['api', 'payments', 'chain'],
-  database_incarnation: ['api', 'payments', 'chain', 'signer'],
-  drop_intents: ['api', 'payments', 'chain', 'signer', 'operator'],
-  // Of the release before, whose processes may still run: these go with their files.
-  emit_event: ['api', 'payments', 'chain', 'signer', 'operator'],
-  emit_event_2: ['api', 'payments', 'chain', 'signer', 'operator'],
-  insert_payment: ['payments'],
-  request_workflow: ['api', 'payments', 'chain', 'signer', 'operator'],
-  emit_event_3: ['api', 'payments', 'chain', 'signer', 'operator'],
-  end_void_intents: ['api', 'operator'],
-  erase_payers: ['retention'],
-  expire_payers: ['payments'],
-  free_of: ['api', 'operator'],
-  hold_freezes: ['signer'],
-  insert_payment_2: ['payments'],
-  is_shared_account: ['api', 'payments'],
-  journal_stands: ['api', 'payments', 'chain', 'audit'],
-  end_lightning: ['chain'],
-  free_idempotency_key: ['api'],
-  lock_available: ['payments', 'chain', 'signer'],
-  note_absence: ['signer'],
-  note_payout_sent: ['chain'],
-  open_payment: ['api'],
-  post_conversion: ['api'],
-  post_journal: ['api', 'payments', 'chain', 'signer', 'operator'],
-  record_lightning_taken: ['chain'],
-  // Of the release before.
-  register_network_key: ['signer'],
-  register_network_keys: ['signer'],
-  repeat_top_up: ['payments', 'chain', 'signer'],
-  request_workflow_2: ['api', 'payments', 'chain', 'signer', 'operator'],
-  restart_key_index: ['signer'],
-  shared_key: ['api', 'payments'],
-  skip_ids: ['signer'],
-  store_payout_signatures: ['signer'],
-  restore_signed: ['signer'],
-  take_over_lost: ['payments'],
-  validities_of: ['signer'],
-  wants_lightning: ['chain'],
-  watch_elsewhere: ['api', 'payments'],
-};
 
 /** Harmless columns, for roles that lock rows and change nothing. */
 export const lockColumns: Readonly<Record<string, string>> = {

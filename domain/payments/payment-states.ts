@@ -55,7 +55,9 @@ export const stateRows: readonly StateRow[] = [
     from: ['AWAITING_CURRENCY', 'WAITING'],
     to: ['CANCELLED'],
     cause: 'Payer or merchant cancels',
-    guard: 'No deposit above dust is seen. Where a cancel and a deposit come at once, one of the two counts.',
+    guard:
+      'No deposit above dust is seen. Where a cancel and a deposit come at once, one of the two counts. The service ' +
+      'itself cancels a new payment in `BTC_LN` for which no Lightning invoice comes in time.',
     effect: 'The address stays watched (row 18).',
     events: ['payment.cancelled'],
   },

@@ -14,8 +14,8 @@ export type Offered = Readonly<{ merchantId: string; paymentId: string; invoiceI
 export const price = '0.001';
 export const askedMsat = 100_000_000n;
 
-/** A payment that waits, of this merchant or a new one, and the invoice that it is offered. `payments`: as the role that
- *  offers. */
+/** A payment that waits, of this merchant or a new one, and the invoice that it is offered. `payments`: as the role
+ *  that offers. */
 export async function aPaymentWithInvoice(
   db: DataSource,
   payments: DataSource,

@@ -1,4 +1,5 @@
 /** @jest-environment node */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { signingActivities } from '../../activities/txmanager/signing';
 import { refundActivities } from '../../activities/refunds/refunds';
 import { withdrawalActivities } from '../../activities/withdrawals/withdrawals';
@@ -393,7 +394,13 @@ it('returns what was never credited from the account of all, to the tag of its p
   await paid(one.depositAddress, xrp(3), one.destinationTag);
   await look();
   expect(await runOf(one)).toBe('PARTIALLY_PAID');
-  await h.db.query(`UPDATE payment SET expires_at = now() - interval '1 second' WHERE id = $1`, [one.paymentId]);
+  // Right after what came: the next ledger closes later than that.
+  await h.db.query(
+    `UPDATE payment SET expires_at = (SELECT greatest(mined_at, first_seen_at) + interval '1 ms' FROM deposit
+      WHERE payment_id = $1) WHERE id = $1`,
+    [one.paymentId],
+  );
+  await sleep(1100);
   await net.close();
   await look();
   expect(await runOf(one)).toBe('FAILED');

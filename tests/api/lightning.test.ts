@@ -8,8 +8,8 @@ import { connectionsTo, urlFor } from '../setup/postgres';
 import { eventually, startHarness, type Answer, type Harness } from './harness';
 import { Person } from './person';
 
-/** BTC_LN by its routes, where it is offered: wallet, lists, creation, choice. The node is a simulator of lnd's API; the
- *  chain worker's look runs here, as its role. */
+/** BTC_LN by its routes, where it is offered: wallet, lists, creation, choice. The node is a simulator of lnd's API;
+ *  the  chain worker's look runs here, as its role. */
 
 let h: Harness;
 let db: DataSource;

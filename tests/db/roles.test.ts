@@ -1,6 +1,7 @@
 import { Client } from 'pg';
 import { rolesOf } from '../../db/roles/grant-sql';
-import { functionGrants, ownersTables, tableGrants } from '../../db/roles/grants';
+import { functionGrants } from '../../db/roles/function-grants';
+import { ownersTables, tableGrants } from '../../db/roles/grants';
 import { owner, roleName, roles, type DatabaseRole } from '../../db/roles/roles';
 import { freshDatabase } from '../setup/postgres';
 import { needsOf, spelled, type RoleNeeds } from './roles/needs';

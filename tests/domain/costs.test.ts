@@ -150,8 +150,8 @@ describe('what business code asks', () => {
     expect(payoutFee('TRX', 1, sun)).toBe('0.35');
     expect(payoutFee('USDT_TRC20', 1, sun)).toBe('2.1125');
     expect(sweepCost('USDT_TRC20', 1, '100', '0.25')).toBe('2.1125');
-    // One top-up pays for what the transfer burns, and a tenth more.
-    expect(gasFor(accountOf('TRX'), '100', 1)).toEqual({ units: String(110 * 81_000), maxUnitPrice: '110' });
+    // One top-up pays for what the transfer burns, and a fiftieth more.
+    expect(gasFor(accountOf('TRX'), '100', 1)).toEqual({ units: String(102 * 81_000), maxUnitPrice: '102' });
     // 12,000 energy are what an account costs: its node's estimate is signed as it is.
     expect(gasLimitOf('TRX', 12_000n)).toBe(12_000n);
     expect(feeAboveQuote('TRX', '0.35', 12_000n)).toBe('0.85');

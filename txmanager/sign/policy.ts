@@ -327,11 +327,10 @@ function asItsObligation(facts: SignFacts): SignVerdict | null {
   const isAllOf = (merchantId: string): boolean =>
     deposits.length > 0 && deposits.every(({ merchant_id }) => merchant_id === merchantId);
   // An account that many merchants share is the treasury's: the deposits are whose tags they came with.
-  const receiving = sharesAccount(assetOf(obligation.currency).network) ? 'treasury' : 'deposit';
-  const isSource = ({ role, merchantId }: OwnAddress): boolean =>
-    source
-      ? role === receiving && (merchantId ?? source.merchantId) === source.merchantId && isAllOf(source.merchantId)
-      : role === 'treasury';
+  const role = source && !sharesAccount(assetOf(obligation.currency).network) ? 'deposit' : 'treasury';
+  const isSource = (one: OwnAddress): boolean =>
+    one.role === role &&
+    (!source || ((one.merchantId ?? source.merchantId) === source.merchantId && isAllOf(source.merchantId)));
   const isOurs = [...sources].every((from) => own.some((one) => one.address === from && isSource(one)));
   return isOurs ? null : wrong('an address that it comes from does not hold this money');
 }

@@ -67,11 +67,15 @@ export const de: Texts = {
   lightning: {
     invoice: 'Lightning-Rechnung',
     copy: 'Rechnung kopieren',
-    only: 'Bezahlen Sie diese Rechnung einmal und ganz, mit einer Wallet, die über Lightning zahlt. Anderes erreicht sie nicht.',
+    only:
+      'Bezahlen Sie diese Rechnung einmal und ganz, mit einer Wallet, die über Lightning zahlt. Anderes erreicht ' +
+      'sie nicht.',
     qr: 'QR-Code mit der Lightning-Rechnung',
     making: 'Ihre Lightning-Rechnung wird erstellt. Sie erscheint hier von selbst; sonst wählen Sie einen anderen Weg.',
     hash: 'Zahlungs-Hash',
-    over: 'Die Lightning-Rechnung kann nicht mehr bezahlt werden: Was eine Wallet dafür sendet, kommt von selbst zurück.',
+    over:
+      'Die Lightning-Rechnung kann nicht mehr bezahlt werden: Was eine Wallet dafür sendet, kommt von selbst ' +
+      'zurück.',
   },
   openWallet: 'In der Wallet öffnen',
   showCode: 'QR-Code anzeigen',

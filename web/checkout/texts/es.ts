@@ -65,7 +65,9 @@ export const es: Texts = {
   lightning: {
     invoice: 'Factura Lightning',
     copy: 'Copiar la factura',
-    only: 'Pague esta factura una sola vez y por completo, con un monedero que pague por Lightning. Nada más llega a ella.',
+    only:
+      'Pague esta factura una sola vez y por completo, con un monedero que pague por Lightning. Nada más llega a ' +
+      'ella.',
     qr: 'Código QR con la factura Lightning',
     making: 'Su factura Lightning se está creando. Aparece aquí por sí sola; si no, elija otra forma de pago.',
     hash: 'Hash del pago',

@@ -67,10 +67,13 @@ export const fr: Texts = {
   lightning: {
     invoice: 'Facture Lightning',
     copy: 'Copier la facture',
-    only: 'Payez cette facture une seule fois et en entier, avec un portefeuille qui paie par Lightning. Rien d’autre n’y arrive.',
+    only:
+      'Payez cette facture une seule fois et en entier, avec un portefeuille qui paie par Lightning. Rien ' +
+      'd’autre n’y arrive.',
     qr: 'Code QR avec la facture Lightning',
     making:
-      'Votre facture Lightning est en cours de création. Elle s’affiche ici d’elle-même ; sinon, choisissez un autre moyen.',
+      'Votre facture Lightning est en cours de création. Elle s’affiche ici d’elle-même ; sinon, choisissez un ' +
+      'autre moyen.',
     hash: 'Hash du paiement',
     over: 'La facture Lightning ne peut plus être payée : ce qu’un portefeuille envoie pour elle revient de lui-même.',
   },

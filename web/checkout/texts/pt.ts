@@ -66,7 +66,9 @@ export const pt: Texts = {
   lightning: {
     invoice: 'Fatura Lightning',
     copy: 'Copiar a fatura',
-    only: 'Pague esta fatura uma só vez e por inteiro, com uma carteira que pague por Lightning. Nada mais chega até ela.',
+    only:
+      'Pague esta fatura uma só vez e por inteiro, com uma carteira que pague por Lightning. Nada mais chega até ' +
+      'ela.',
     qr: 'Código QR com a fatura Lightning',
     making: 'A sua fatura Lightning está a ser criada. Aparece aqui por si; se não, escolha outra forma de pagar.',
     hash: 'Hash do pagamento',

@@ -200,7 +200,8 @@ export const de: MoneyTexts = {
       platform: 'Abgerechnetes kommt in Ihr Guthaben: Sie können es auszahlen, umtauschen und verteilen.',
       external: 'Abgerechnetes geht sofort an Ihre eigene Adresse und kann hier nicht ausgegeben werden.',
       lightning:
-        'Abgerechnetes kommt in Ihr Guthaben und bleibt dort: Es kann noch nicht ausgezahlt, umgetauscht, verteilt oder erstattet werden.',
+        'Abgerechnetes kommt in Ihr Guthaben und bleibt dort: Es kann noch nicht ausgezahlt, umgetauscht, ' +
+        'verteilt oder erstattet werden.',
     },
     nodeKey: 'Öffentlicher Schlüssel des Lightning-Knotens',
     ownAddress: 'Ihre eigene Adresse',

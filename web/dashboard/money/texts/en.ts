@@ -201,7 +201,8 @@ export const en = {
       platform: 'Settled money is added to your balance: you can withdraw, convert and pay out.',
       external: 'Settled money is sent to your own address at once, and cannot be spent here.',
       lightning:
-        'Settled money is added to your balance and stays there: it cannot be withdrawn, converted, paid out or refunded yet.',
+        'Settled money is added to your balance and stays there: it cannot be withdrawn, converted, paid out or ' +
+        'refunded yet.',
     },
     nodeKey: 'Public key of the Lightning node',
     ownAddress: 'Your own address',
