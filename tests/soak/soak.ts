@@ -52,7 +52,7 @@ export async function soak({ minutes, load, say }: SoakOptions): Promise<Finding
     const payer = await Payer.open(world);
     await fundConverter(world, converter);
     const work = new Load(world, shop, converter, payer, receiver.url);
-    const perSecond = 'share' in load ? (await work.most(20)) * load.share : load.perSecond;
+    const perSecond = 'share' in load ? (await work.most(20, drainMs)) * load.share : load.perSecond;
     await dispatched(world);
     say(`${perSecond.toFixed(1)} creations a second for ${minutes} minutes`);
 
