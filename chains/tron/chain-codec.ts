@@ -1,6 +1,6 @@
 import type { ExpiringNetwork } from '../../domain/chains/assets';
 import type { ChainCodec } from '../../domain/chains/chain';
-import { DomainError } from '../../domain/errors';
+import { expiringCodec } from '../expiring-codec';
 import { tronCodec } from './codec';
 import { assetIn, type TronChain } from './plan';
 
@@ -8,14 +8,7 @@ import { assetIn, type TronChain } from './plan';
 export function tronChainCodec(network: ExpiringNetwork, chain: TronChain): ChainCodec {
   const codec = tronCodec(chain);
   return {
-    network: network.id,
-    derive: codec.derive,
-    normalise: codec.normalise,
-    refusalOf: codec.refusalOf,
-    extendedKey: codec.extendedKey,
-    sign() {
-      throw new DomainError('INTENT_MISMATCH', `A transaction of ${network.name} ends with a moment`);
-    },
+    ...expiringCodec(network, codec, 'moment'),
     sizeOf: ({ currency }) => (assetIn(chain, currency).contract === null ? network.work.native : network.work.token),
     /** Wallets agree on no scheme; all of them find the address in this one. */
     paymentUri(address, currency, amount, _names, tag) {

@@ -1,6 +1,6 @@
 import type { ExpiringNetwork } from '../../domain/chains/assets';
 import type { ChainCodec } from '../../domain/chains/chain';
-import { DomainError } from '../../domain/errors';
+import { expiringCodec } from '../expiring-codec';
 import type { XrplChain } from './chain';
 import { xrplCodec } from './codec';
 
@@ -8,15 +8,8 @@ import { xrplCodec } from './codec';
 export function xrplChainCodec(network: ExpiringNetwork, chain: XrplChain): ChainCodec {
   const codec = xrplCodec(chain);
   return {
-    network: network.id,
-    derive: codec.derive,
-    normalise: codec.normalise,
-    refusalOf: codec.refusalOf,
+    ...expiringCodec(network, codec, 'ledger'),
     readDestination: codec.readDestination,
-    extendedKey: codec.extendedKey,
-    sign() {
-      throw new DomainError('INTENT_MISMATCH', `A transaction of ${network.name} ends with a ledger`);
-    },
     sizeOf: () => network.work.native,
     /** Wallets agree on no scheme; this one has what a payer must copy, the tag above all. */
     paymentUri(address, _currency, amount, _names, tag) {
