@@ -130,7 +130,7 @@ export type InfoAnswer = Readonly<{
 
 /** TRX that a contract sent inside a transaction, as a node tells that keeps them (`saveInternalTx`). `to`: 21 bytes
  *  in hex. */
-export type InternalAnswer = Readonly<{ to: string; units: bigint }>;
+type InternalAnswer = Readonly<{ to: string; units: bigint }>;
 
 function logOf(value: unknown): Log {
   const log = fields(value, 'A log');
