@@ -13,10 +13,11 @@ import {
   snapshotQuery,
   updatedSignal,
 } from './messages';
-import { untilAnswered } from './retry';
-import { activitiesOf, waitUntil } from './summaries';
+import { onceInTask, untilAnswered } from './retry';
+import { activitiesOf, localActivitiesOf, waitUntil } from './summaries';
 
 const act = activitiesOf<PaymentActivities>(untilAnswered);
+const inTask = localActivitiesOf<PaymentActivities>(onceInTask);
 
 /** The steps of a payment's life beside the queueing of its sweep. Each returns a snapshot, which names the next
  *  one. */
@@ -64,7 +65,7 @@ export async function payment(id: string, shown?: PaymentSnapshot['status']): Pr
   while (!wf.workflowInfo().continueAsNewSuggested) {
     isUpdated = false;
     const before = snapshot?.status;
-    snapshot = await steps[next](id);
+    snapshot = await (before === undefined ? firstLook(id) : steps[next](id));
     if (snapshot.status !== before) show(snapshot, (before ?? shown ?? snapshot.status) !== snapshot.status);
 
     switch (snapshot.next) {
@@ -100,6 +101,18 @@ export async function payment(id: string, shown?: PaymentSnapshot['status']): Pr
   }
   await wf.condition(wf.allHandlersFinished);
   return wf.continueAsNew<typeof payment>(id);
+}
+
+/** Most payments are never paid: one task at their deadline is all that they cost, with the look in it. Where that has
+ *  no answer, a task of its own asks for as long as it takes. Decision: 0086. */
+async function firstLook(id: string): Promise<PaymentSnapshot> {
+  if (wf.patched('first-look-in-task'))
+    try {
+      return await inTask.advancePayment(id);
+    } catch (error) {
+      if (!(error instanceof wf.ActivityFailure)) throw error;
+    }
+  return steps.advance(id);
 }
 
 /** What payer and merchant may ask for. After each answer the payment is looked at again. */

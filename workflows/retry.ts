@@ -1,4 +1,4 @@
-import type { ActivityOptions } from '@temporalio/workflow';
+import type { ActivityOptions, LocalActivityOptions } from '@temporalio/workflow';
 import { finalErrors } from '../domain/errors';
 
 /** Nodes, oracles and our own database come back: keep asking, at most once a minute. A final refusal ends it at
@@ -21,3 +21,9 @@ export const untilSeen = {
   ...untilAnswered,
   retry: { ...untilAnswered.retry, maximumInterval: '10s' },
 } satisfies ActivityOptions;
+
+/** Of activities within a workflow's task: within its time, and once, because all the task's answers wait for it. */
+export const onceInTask = {
+  startToCloseTimeout: '4s',
+  retry: { maximumAttempts: 1 },
+} satisfies LocalActivityOptions;

@@ -48,17 +48,24 @@ type Described = keyof typeof activityWords;
 /** Temporal takes 400 bytes. */
 const inShort = (text: string): string => (text.length > 200 ? `${text.slice(0, 199)}…` : text);
 
+/** Activities of `A` as functions. */
+type ActivitiesOf<A> = Pick<wf.ActivityInterfaceFor<A>, Described & keyof A>;
+
+const each = (proxy: (name: string, summary: string) => unknown, about?: string): object =>
+  Object.fromEntries(
+    Object.entries(activityWords).map(([name, words]) => [
+      name,
+      proxy(name, inShort(about === undefined ? words : `${about}: ${words}`)),
+    ]),
+  );
+
 /** The activities of `A` as functions, each with its summary. `about`: what they are for; it comes first. */
-export function activitiesOf<A>(
-  options: wf.ActivityOptions,
-  about?: string,
-): Pick<wf.ActivityInterfaceFor<A>, Described & keyof A> {
-  const described = Object.entries(activityWords).map(([name, words]) => {
-    const summary = inShort(about === undefined ? words : `${about}: ${words}`);
-    return [name, wf.proxyActivities({ ...options, summary })[name]];
-  });
-  return Object.fromEntries(described) as Pick<wf.ActivityInterfaceFor<A>, Described & keyof A>;
-}
+export const activitiesOf = <A>(options: wf.ActivityOptions, about?: string): ActivitiesOf<A> =>
+  each((name, summary) => wf.proxyActivities({ ...options, summary })[name], about) as ActivitiesOf<A>;
+
+/** The same as parts of the workflow's own task, which waits for them: for what answers within seconds. */
+export const localActivitiesOf = <A>(options: wf.LocalActivityOptions): ActivitiesOf<A> =>
+  each((name, summary) => wf.proxyLocalActivities({ ...options, summary })[name]) as ActivitiesOf<A>;
 
 /** Waits until `isDue`, for `timeout` at the most. `why`: what is waited for. */
 export const waitUntil = (isDue: () => boolean, timeout: Duration, why: string): Promise<boolean> =>

@@ -57,6 +57,7 @@ export const interceptors = (): WorkflowInterceptors => {
     outbound: [
       {
         scheduleActivity: (input, next) => next({ ...input, headers: withTraceparent(input.headers, now()) }),
+        scheduleLocalActivity: (input, next) => next({ ...input, headers: withTraceparent(input.headers, now()) }),
         startChildWorkflowExecution: (input, next) =>
           next({ ...input, headers: withTraceparent(input.headers, now()) }),
         continueAsNew: (input, next) => next({ ...input, headers: withTraceparent(input.headers, ofRun) }),

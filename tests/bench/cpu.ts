@@ -88,6 +88,8 @@ async function measureAll(world: World, pool: pg.Pool): Promise<void> {
   reportCreation('without a currency', open, { api: 1.2, postgres: 2 }, limits);
 
   await costOfDelivery(world, cost, limits);
+  const unpaid = await cost('whole life of an unpaid payment, BTC', creations, () => unpaidLives(world, shop, create));
+  reportSum('an unpaid payment, created to expired and told', unpaid, limits);
   await paidLives(world, shop, 1);
   const paid = await cost('whole life of a paid payment, ETH', lives, () => paidLives(world, shop, lives));
   reportSum('a paid payment, created to settled and delivered', paid, limits);
@@ -101,6 +103,14 @@ async function measureAll(world: World, pool: pg.Pool): Promise<void> {
 
 type Limits = Readonly<Record<'request' | 'insert' | 'start', Cost>>;
 type MeasureCost = (name: string, count: number, act: () => Promise<unknown>) => Promise<Cost>;
+
+/** Payments that nobody pays, from their creation until all have expired. */
+async function unpaidLives(world: World, shop: Shop, create: (body: object) => () => Promise<void>): Promise<void> {
+  await times(creations, create({ amount: 25, currency: 'BTC', expiresIn: 60 }));
+  const open = `SELECT FROM payment
+    WHERE merchant_id = $1 AND status <> 'EXPIRED' AND expires_at < now() + interval '5 minutes' LIMIT 1`;
+  await world.until('all have expired', async () => !(await world.db.query(open, [shop.id])).length, 600_000);
+}
 
 /** Payments from their creation until all is settled and delivered, eight under way at once. */
 async function paidLives(world: World, shop: Shop, count: number): Promise<void> {
