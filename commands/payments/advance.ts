@@ -1,7 +1,7 @@
 import type { EntityManager } from 'typeorm';
 import { evaluate } from '../../domain/payments/evaluate';
 import type { PaymentFacts, Step } from '../../domain/payments/facts';
-import type { NextStep, PaymentRow, PaymentSnapshot } from '../../domain/payments/payment';
+import { isFinal, type NextStep, type PaymentRow, type PaymentSnapshot } from '../../domain/payments/payment';
 import { snapshotOf } from '../../domain/payments/snapshot';
 import { factsOf, lockPayment } from '../../db/payments/payments';
 import { takeOtherAsset } from './accept-cross-chain';
@@ -21,9 +21,12 @@ export async function advancePayment(tx: EntityManager, deps: AdvanceDeps, id: s
   const step = evaluate(facts);
   if (isActivity(step)) return snapshotOf(payment, step.do, facts);
   const after = await apply(tx, deps, payment, facts, step);
-  const isDone = after === null || (step.do === 'note' && after.status === payment.status);
+  const isDone = after === null || (step.do === 'note' && after.status === payment.status) || isOver(after, facts);
   return snapshotOf(after ?? payment, isDone ? 'wait' : 'advance', facts);
 }
+
+/** What has ended without a deposit is moved by one alone, which wakes its workflow: most payments end so. */
+const isOver = ({ status }: PaymentRow, { deposits }: PaymentFacts): boolean => isFinal(status) && !deposits.length;
 
 type ActivityStep = Extract<Step, { do: NextStep }>;
 const isActivity = (step: Step): step is ActivityStep => ['requote', 'queueSweep', 'settle'].includes(step.do);

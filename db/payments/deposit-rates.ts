@@ -4,6 +4,7 @@ import type { PaymentRow } from '../../domain/payments/payment';
 import type { InheritedPart, Moment, PartId } from '../../domain/payments/facts';
 import { quote } from '../../domain/pricing/quote';
 import { rateAt } from '../pricing/pricing';
+import { prepared } from '../query';
 
 /** The rates of deposits: each has that of the quote in force when it was first seen. docs/decisions/0018. */
 
@@ -14,6 +15,7 @@ const momentSql = (row: 'd' | 'i'): string =>
     .map(({ id, rateHoldBlocks }) => `WHEN '${id}' THEN ${rateHoldBlocks}`)
     .join(' ')} END THEN coalesce(d.mined_at, ${row}.first_seen_at) ELSE ${row}.first_seen_at END`;
 export const rateMomentSql = momentSql('d');
+const inheritedMomentSql = momentSql('i');
 
 /** What a deposit counts at. `quoteAmount`: the whole price in its coin. */
 export type DepositRate = Readonly<{ rateId: string; exchangeRate: string; quoteAmount: string }>;
@@ -49,9 +51,9 @@ export async function inheritedParts(
   tx: EntityManager,
   paymentId: string,
 ): Promise<ReadonlyMap<string, readonly InheritedPart[]>> {
-  const rows = await tx.query<Array<{ depositId: string } & InheritedPart>>(
+  const rows = await prepared(tx, 'inherited-parts').query<Array<{ depositId: string } & InheritedPart>>(
     `SELECT i.deposit_id AS "depositId", i.n, i.amount::text, i.first_seen_at AS "firstSeenAt",
-            ${momentSql('i')} AS "rateMoment", i.rated_at AS "ratedAt",
+            ${inheritedMomentSql} AS "rateMoment", i.rated_at AS "ratedAt",
             i.exchange_rate::text AS "exchangeRate", i.quote_amount::text AS "quoteAmount"
        FROM deposit_part i JOIN deposit d ON d.id = i.deposit_id
       WHERE d.payment_id = $1 OR d.child_payment_id = $1 ORDER BY i.deposit_id, i.n`,

@@ -16,7 +16,7 @@ import type { PaymentNow } from '../../domain/payments/payment-view';
 import { inheritedParts, rateMomentSql } from './deposit-rates';
 import { nowColumns, splitNow, type NowColumns } from './payment-now';
 import { emitEvent } from '../webhooks/events';
-import { changedRows } from '../query';
+import { changedRows, prepared } from '../query';
 
 /** Columns of a payment, with its metadata as the text that came. */
 export const paymentColumns = 'p.*, p.metadata::text AS metadata';
@@ -37,7 +37,7 @@ export async function databaseNow(tx: EntityManager): Promise<Date> {
 /** What `evaluate` looks at, read under the lock of the payment. */
 export async function factsOf(tx: EntityManager, payment: PaymentRow): Promise<PaymentFacts> {
   const inherited = await inheritedParts(tx, payment.id);
-  const found = await tx.query<Array<Omit<DepositFact, 'inherited'>>>(
+  const found = await prepared(tx, 'deposit-facts').query<Array<Omit<DepositFact, 'inherited'>>>(
     `SELECT d.id, coalesce((SELECT min(t.tx_id) FROM identified_transfer t WHERE t.deposit_id = d.id),
        d.tx_id) AS "txId",
             d.currency, d.amount::text, d.is_dust AS "isDust", d.status, d.first_seen_at AS "firstSeenAt",
@@ -51,7 +51,7 @@ export async function factsOf(tx: EntityManager, payment: PaymentRow): Promise<P
     [payment.id],
   );
   const deposits = found.map((deposit) => withParts(deposit, inherited.get(deposit.id) ?? []));
-  const [clock] = await tx.query<Array<{ now: Date; scanned: boolean; taking: boolean }>>(
+  const [clock] = await prepared(tx, 'payment-clock').query<Array<{ now: Date; scanned: boolean; taking: boolean }>>(
     `SELECT clock_timestamp() AS now,
             EXISTS (SELECT FROM lightning_invoice
                      WHERE payment_id = $1 AND is_for_payment AND state = 'taking') AS taking,
@@ -98,7 +98,8 @@ const withParts = (deposit: Omit<DepositFact, 'inherited'>, inherited: readonly 
 });
 
 async function paymentNow(tx: EntityManager, payment: PaymentRow): Promise<PaymentNow> {
-  const [found] = await tx.query<NowColumns[]>(`SELECT ${nowColumns} FROM payment p WHERE p.id = $1`, [payment.id]);
+  const text = `SELECT ${nowColumns} FROM payment p WHERE p.id = $1`;
+  const [found] = await prepared(tx, 'payment-now').query<NowColumns[]>(text, [payment.id]);
   return splitNow(found!).now;
 }
 
@@ -188,7 +189,7 @@ export async function movePayment(tx: EntityManager, payment: PaymentRow, move: 
   const moved = await stamp(tx, payment, move.to, move.patch ?? {}, move.addExceptions ?? []);
   if (!moved)
     throw new Error(`Payment ${payment.id} is no longer ${payment.status} at version ${payment.state_version}`);
-  await tx.query(
+  await prepared(tx, 'payment-event').query(
     `INSERT INTO payment_event (payment_id, state_version, from_status, to_status, cause, details)
       VALUES ($1, $2, $3, $4, $5, $6)`,
     [payment.id, moved.state_version, payment.status, moved.status, move.cause, move.details ?? {}],

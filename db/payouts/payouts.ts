@@ -14,7 +14,7 @@ import {
 import { emitEvents } from '../webhooks/events';
 import { isDelayedSql, type IntentRow } from '../txmanager/intents';
 import { type Queryable } from '../pricing/pricing';
-import { changedRows } from '../query';
+import { changedRows, prepared } from '../query';
 import { requestSignal } from '../temporal/temporal-requests';
 import { workflowIds } from '../../domain/workflow-ids';
 
@@ -116,7 +116,11 @@ export const storeSigned = (
   of: Readonly<{ network: string; from_address: string }>,
   rows: readonly SignedTransfer[],
 ): Promise<unknown> =>
-  tx.query('SELECT store_payout_signatures($1, $2, $3)', [of.network, of.from_address, JSON.stringify(rows)]);
+  prepared(tx, 'store-payout-signatures').query('SELECT store_payout_signatures($1, $2, $3)', [
+    of.network,
+    of.from_address,
+    JSON.stringify(rows),
+  ]);
 
 /** What is planned of a batch and can be signed now: tokens wait until their gas is in the chain. */
 export const unsignedOf = (

@@ -7,6 +7,7 @@ import { livemodeSql } from '../instance';
 import { originNow } from '../origin';
 import { eventDataColumn } from '../payments/donors';
 import type { Queryable } from '../pricing/pricing';
+import { prepared } from '../query';
 import { noteEmitted } from './emitted';
 
 /** 24 hex digits that are the same for the same parts, for ever: a repeat finds the first. */
@@ -50,7 +51,7 @@ const followed = ({ type, entityId, follows }: Pick<NewEvent, 'type' | 'entityId
 export async function emitEvent(tx: EntityManager, event: NewEvent): Promise<string> {
   const { merchantId, type, entityId, data } = event;
   const id = eventId(entityId, event.stateVersion, type);
-  const [row] = await tx.query<Source[]>(
+  const [row] = await prepared(tx, 'emit-event').query<Source[]>(
     `SELECT request_id, traceparent FROM emit_event_3($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`,
     [
       merchantId,

@@ -175,7 +175,7 @@ it('expires unpaid at the end of its delay, in a short history', async () => {
   const ended = world.temporal.workflow.getHandle(`payment/${unpaid.id}`);
   await world.until('its workflow has ended', async () => (await ended.describe()).status.name === 'COMPLETED');
   expect((await ended.describe()).searchAttributes).toMatchObject({ PaymentStatus: ['EXPIRED'] });
-  expect((await world.history(`payment/${unpaid.id}`)).events).toBeLessThanOrEqual(14);
+  expect((await world.history(`payment/${unpaid.id}`)).events).toBeLessThanOrEqual(10);
 });
 
 it('wakes a waiting workflow for a command', async () => {
