@@ -129,24 +129,37 @@ async function keepTogether(signer: Signer, due: readonly Answer[], rows: readon
   );
 }
 
-/** Signs them in turn, as far as what their address holds goes, and stores them; how many there were. All are signed
- *  while the database counts what is new, and nothing is stored that is above the cap. They are on disk beside the
- *  database before the commit. */
+/** So many are signed while the database stores as many. */
+const partSize = 32;
+
+/** Signs them in turn, as far as what their address holds goes, and stores them. Each part is signed while the database
+ *  stores the one before, and the first while it counts what is new: nothing is stored that is above the cap. All are
+ *  on disk beside the database before the commit. Returns how many there were. */
 async function signAndStore(signer: Signer, tx: EntityManager, due: readonly Answer[]): Promise<number> {
   const { planned: first, wallet, price: today, from } = due[0]!;
   const key: KeyPath = { role: from!.role, branch: from!.branch, index: from!.key_index };
   const payable = payableOf(due, priced(first.network, today!), await heldAt(tx, first));
   const own = due.flatMap(({ facts }) => facts.own);
-  const signAll = (some: readonly Payable[]): SignedTransfer[] =>
-    some.map((one, n) => signed(signer, one, { key, nonce: wallet!.next_nonce + n }));
-  const [above, all] = await Promise.all([
-    aboveCap(signer, tx, payable, own),
-    afterItIsAsked().then(() => signAll(payable)),
-  ]);
-  const rows = above.size ? signAll(payable.filter(({ intent }) => !above.has(intent.id))) : all;
-  if (rows.length) await Promise.all([keepTogether(signer, due, rows), storeSigned(tx, first, rows)]);
+  const signPart = (all: readonly Payable[], begin: number): SignedTransfer[] =>
+    all
+      .slice(begin, begin + partSize)
+      .map((one, n) => signed(signer, one, { key, nonce: wallet!.next_nonce + begin + n }));
+  const [above, begun] = await beside(aboveCap(signer, tx, payable, own), () => signPart(payable, 0));
+  const allowed = payable.filter(({ intent }) => !above.has(intent.id));
+  if (!allowed.length) return 0;
+  let part = above.size ? signPart(allowed, 0) : begun;
+  const rows = [...part];
+  while (rows.length < allowed.length) {
+    [, part] = await beside(storeSigned(tx, first, part), () => signPart(allowed, rows.length));
+    rows.push(...part);
+  }
+  await Promise.all([keepTogether(signer, due, rows), storeSigned(tx, first, part)]);
   return rows.length;
 }
+
+/** What `act` makes while the database answers. */
+const beside = <Answered, Made>(asked: Promise<Answered>, act: () => Made): Promise<[Answered, Made]> =>
+  Promise.all([asked, afterItIsAsked().then(act)]);
 
 function signed(
   signer: Signer,
