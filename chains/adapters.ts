@@ -1,7 +1,7 @@
 import type { ChainSettings, NetworkId } from '../domain/chains/assets';
 import type { ChainAdapter } from '../domain/chains/chain';
 import { loginOf, secondUrlOf, type Config, type NodeConfig } from '../domain/config';
-import { evmChainOf, registered, tronChainOf, utxoChainOf, type Registered } from './codecs';
+import { evmChainOf, expiringChainOf, registered, tronChainOf, utxoChainOf, type Registered } from './codecs';
 import { evmAdapter } from './evm/node';
 import type { NodeLogin } from './node-http';
 import { tronAdapter } from './tron/adapter';
@@ -19,8 +19,9 @@ export const adapterOf = (
 ): ChainAdapter => {
   if (network.kind === 'utxo') return utxoAdapter(network, { login, chain: utxoChainOf(network, settings) });
   if (network.expiring) {
-    if (network.expiring.family === 'xrpl') return xrplAdapter(network, network.expiring, login);
-    return tronAdapter(network, tronChainOf(network.expiring, assets, settings), { login });
+    const chain = expiringChainOf(network, settings);
+    if (chain.family === 'xrpl') return xrplAdapter(network, chain, login);
+    return tronAdapter(network, tronChainOf(chain, assets, settings), { login });
   }
   return evmAdapter(network, { login, chain: evmChainOf(network, assets, settings), warn });
 };

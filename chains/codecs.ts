@@ -6,6 +6,7 @@ import {
   type ChainSettings,
   type EvmNetwork,
   type ExpiringChain,
+  type ExpiringNetwork,
   type Network,
   type NetworkId,
   type UtxoChain,
@@ -28,13 +29,20 @@ export function registered(id: NetworkId): Registered {
   return { network, assets: assets.filter((asset) => asset.network === id) };
 }
 
-/** The chain of a UTXO network that this deployment runs on. */
-export function utxoChainOf(network: UtxoNetwork, settings: ChainSettings): UtxoChain {
-  const name = settings.chainNames[network.id] ?? '';
-  const chain = network.chains[name];
-  if (!chain) throw new Error(`${network.name} has no chain '${name}': ${Object.keys(network.chains).join(', ')}`);
+type WithChains<Chain> = Readonly<{ id: NetworkId; name: string; chains: Readonly<Record<string, Chain>> }>;
+
+function namedChainOf<Chain>({ id, name: words, chains }: WithChains<Chain>, settings: ChainSettings): Chain {
+  const name = settings.chainNames[id] ?? '';
+  const chain = chains[name];
+  if (!chain) throw new Error(`${words} has no chain '${name}': ${Object.keys(chains).join(', ')}`);
   return chain;
 }
+
+/** The chain of a UTXO network that this deployment runs on. */
+export const utxoChainOf: (network: UtxoNetwork, settings: ChainSettings) => UtxoChain = namedChainOf;
+
+/** The chain of a network whose transactions expire that this deployment runs on. */
+export const expiringChainOf: (network: ExpiringNetwork, settings: ChainSettings) => ExpiringChain = namedChainOf;
 
 /** The chain of an EVM network that this deployment runs on. */
 export function evmChainOf(network: EvmNetwork, own: readonly Asset[], settings: ChainSettings): EvmChain {
@@ -59,8 +67,9 @@ export const tronChainOf = (
 export const codecOf = ({ network, assets: own }: Registered, settings: ChainSettings): ChainCodec => {
   if (network.kind === 'utxo') return utxoCodec(network, utxoChainOf(network, settings));
   if (network.expiring) {
-    if (network.expiring.family === 'xrpl') return xrplChainCodec(network, network.expiring);
-    return tronChainCodec(network, tronChainOf(network.expiring, own, settings));
+    const chain = expiringChainOf(network, settings);
+    if (chain.family === 'xrpl') return xrplChainCodec(network, chain);
+    return tronChainCodec(network, tronChainOf(chain, own, settings));
   }
   return evmCodec(network, evmChainOf(network, own, settings));
 };

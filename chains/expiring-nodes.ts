@@ -1,16 +1,16 @@
-import type { ChainSettings, ExpiringChain, NetworkId } from '../domain/chains/assets';
+import type { ChainSettings, ExpiringNetwork, NetworkId } from '../domain/chains/assets';
 import type { ExpiringFamily } from '../domain/chains/chain';
 import { isLocalChain } from '../domain/chains/freshness';
 import { warning, type Finding } from '../domain/finding';
 import { expiringAmong, isSameNode, type SignerNodes } from '../domain/signer-nodes';
 import { loginOf, type Config } from '../domain/config';
-import { registered, tronChainOf, type Registered } from './codecs';
+import { expiringChainOf, registered, tronChainOf, type Registered } from './codecs';
 import { tronFamily } from './tron/expiring-family';
 import { tronNode } from './tron/node';
 import { checkTronNode } from './tron/node-check';
 import type { TronChain } from './tron/plan';
 import { xrplFamily } from './xrpl/expiring-family';
-import { xrplNode } from './xrpl/node';
+import { ofNetwork, xrplNode } from './xrpl/node';
 import { checkXrplNode, ofSigner } from './xrpl/node-check';
 
 /** The signer's own nodes of networks whose transactions expire. docs/decisions/0067-before-expiring-networks.md */
@@ -20,9 +20,10 @@ type SignerNode = SignerNodes[string];
 const tronOf = (chain: TronChain, { url, final }: SignerNode): ReturnType<typeof tronNode> =>
   tronNode(chain, { login: { url }, ...(final === undefined ? {} : { solid: { url: final } }) });
 
-function familyOf(of: Registered, chain: ExpiringChain, settings: ChainSettings, node: SignerNode): ExpiringFamily {
-  if (chain.family === 'xrpl') return xrplFamily(chain, xrplNode(node));
-  const tron = tronChainOf(chain, of.assets, settings);
+function familyOf({ network, assets }: Registered, settings: ChainSettings, node: SignerNode): ExpiringFamily {
+  const chain = expiringChainOf(network as ExpiringNetwork, settings);
+  if (chain.family === 'xrpl') return xrplFamily(chain, ofNetwork(xrplNode(node), chain));
+  const tron = tronChainOf(chain, assets, settings);
   return tronFamily(tron, tronOf(tron, node));
 }
 
@@ -35,19 +36,18 @@ export const expiringFamilies = ({
 }: Pick<Config, 'networks' | 'signerNodes' | 'chain'>): Readonly<Partial<Record<NetworkId, ExpiringFamily>>> =>
   Object.fromEntries(
     expiringAmong(networks).map((id) => {
-      const of = registered(id);
       const node = signerNodes[id];
       if (!node) throw new Error(`The signer has no node for ${id}`);
-      return [id, familyOf(of, of.network.expiring!, settings, node)];
+      return [id, familyOf(registered(id), settings, node)];
     }),
   );
 
 /** Whether the signer's own node of a network is of its chain and can prove what has expired; nothing of a network
  *  whose transactions never expire. Throws NODE_UNREACHABLE where it does not answer. */
 export async function checkSignerNode(id: NetworkId, config: Config): Promise<Finding[]> {
-  const of = registered(id);
-  const chain = of.network.expiring;
-  if (!chain) return [];
+  const { network, assets } = registered(id);
+  if (!network.expiring) return [];
+  const chain = expiringChainOf(network, config.chain);
   const node = config.signerNodes[id];
   if (!node) {
     const what = "Nobody has said where the signer's own node is: it is not looked at";
@@ -56,9 +56,9 @@ export async function checkSignerNode(id: NetworkId, config: Config): Promise<Fi
   const found =
     chain.family === 'xrpl'
       ? await checkXrplNode(chain, xrplNode(node), ofSigner)
-      : await checkTronNode(tronOf(tronChainOf(chain, of.assets, config.chain), node), {
+      : await checkTronNode(tronOf(tronChainOf(chain, assets, config.chain), node), {
           name: "The signer's node",
-          isLocal: isLocalChain(of.network, config.chain),
+          isLocal: isLocalChain(network, config.chain),
         });
   return isSameNode(node.url, loginOf(id, config).url)
     ? [...found, warning("The signer asks its chain worker's node: it believes what that one says", 'Set another')]

@@ -1,7 +1,7 @@
 import type { ChainSettings, NetworkId } from '../domain/chains/assets';
 import { isLocalChain } from '../domain/chains/freshness';
 import type { Finding } from '../domain/finding';
-import { evmChainOf, registered, tronChainOf } from './codecs';
+import { evmChainOf, expiringChainOf, registered, tronChainOf } from './codecs';
 import { checkEvmNode } from './evm/node-check';
 import { jsonRpc } from './json-rpc';
 import type { NodeLogin } from './node-http';
@@ -18,10 +18,10 @@ export async function checkNode(id: NetworkId, settings: ChainSettings, login: N
   const rpc = jsonRpc(login.url, login.user, login.password, 5000);
   if (network.kind === 'utxo') return checkUtxoNode(network, settings.chainNames[id] ?? '', rpc);
   if (network.expiring) {
-    const { expiring } = network;
-    if (expiring.family === 'xrpl') return checkXrplNode(expiring, xrplNode(login, 5000), followed);
+    const chain = expiringChainOf(network, settings);
+    if (chain.family === 'xrpl') return checkXrplNode(chain, xrplNode(login, 5000), followed);
     const words = { name: 'The node', isLocal: isLocalChain(network, settings) };
-    return checkTronNode(tronNode(tronChainOf(expiring, assets, settings), { login }), words);
+    return checkTronNode(tronNode(tronChainOf(chain, assets, settings), { login }), words);
   }
   return checkEvmNode(network, evmChainOf(network, assets, settings), rpc);
 }

@@ -4,8 +4,8 @@ import { normaliseRange } from './access/ip-range';
 import {
   evmNetworks,
   findAsset,
+  namedNetworks,
   networks,
-  utxoNetworks,
   type ChainSettings,
   type EvmPrefix,
   type ExpiringPrefix,
@@ -13,7 +13,7 @@ import {
   type UtxoPrefix,
 } from './chains/assets';
 import { isLocalChain } from './chains/freshness';
-import { isSimulated, isTestChain } from './chains/chosen-chain';
+import { isTestChain } from './chains/chosen-chain';
 import { defaultLanes, mostLanes } from './treasury/lanes';
 import { lightningFaults } from './lightning/settings';
 import type { NewDestinationRules } from './txmanager/new-destinations';
@@ -116,7 +116,7 @@ const weakening: ReadonlyArray<[variable: string, isSet: (raw: Raw) => boolean]>
   ['EVEN_ANSWER_MS', (raw) => raw.EVEN_ANSWER_MS < 500],
   ['SIGNER_COOLING_OFF_HOURS', (raw) => raw.SIGNER_COOLING_OFF_HOURS < 24],
   ['SIMULATOR_URL', (raw) => raw.SIMULATOR_URL !== ''],
-  ...utxoNetworks().map(({ settings: { prefix }, chains }): [string, (raw: Raw) => boolean] => [
+  ...namedNetworks().map(({ settings: { prefix }, chains }): [string, (raw: Raw) => boolean] => [
     `${prefix}_NETWORK`,
     (raw) => chains[raw[`${prefix}_NETWORK`]]?.isLocal ?? false,
   ]),
@@ -181,12 +181,10 @@ export function parseConfig(
   const lanes = parseLanes(raw.LANES, faults);
   const operatorIps = parseRanges('OPERATOR_IPS', raw, faults);
   const on = parseNetworks(raw, faults);
-  for (const id of isProduction ? on.networks : [])
-    if (isSimulated(networks[id])) faults.push(`NETWORKS: the node of ${id} is a simulator, which production refuses`);
   const signerNodes = signerNodesIn(raw, faults, on.networks, process);
   const chain = {
     chainNames: Object.fromEntries(
-      utxoNetworks().map(({ id, settings: { prefix } }) => [id, raw[`${prefix}_NETWORK`]]),
+      namedNetworks().map(({ id, settings: { prefix } }) => [id, raw[`${prefix}_NETWORK`]]),
     ),
     chainIds: Object.fromEntries(evmNetworks().map(({ id, settings: { prefix } }) => [id, raw[`${prefix}_CHAIN_ID`]])),
     tokenContracts,
@@ -248,11 +246,9 @@ function liveChainsOf(on: readonly NetworkId[], chain: ChainSettings, isProducti
   return on.flatMap((id) => {
     const network = networks[id];
     const setting =
-      network.kind === 'utxo'
+      'chains' in network
         ? `${network.settings.prefix}_NETWORK=${chain.chainNames[id]}`
-        : network.expiring
-          ? `The chain of ${network.name}`
-          : `${network.settings.prefix}_CHAIN_ID=${chain.chainIds[id]}`;
+        : `${network.settings.prefix}_CHAIN_ID=${chain.chainIds[id]}`;
     if (!isTestChain(network, chain)) return [`${setting} is no test chain: with MODE=test there are no others`];
     if (isProduction && network.kind === 'account' && isLocalChain(network, chain))
       return [`${setting} is a chain of one machine: production takes public test chains`];

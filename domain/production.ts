@@ -3,8 +3,8 @@ import { normaliseRange } from './access/ip-range';
 import type { Mode } from './mode';
 import {
   evmNetworks,
+  namedNetworks,
   networks,
-  utxoNetworks,
   type EvmPrefix,
   type ExpiringPrefix,
   type UtxoPrefix,
@@ -26,7 +26,9 @@ export type Refusable = Readonly<{
   TEMPORAL_TLS: boolean;
   OTEL_EXPORTER_OTLP_ENDPOINT: string;
 }> &
-  Readonly<Record<`${UtxoPrefix}_NETWORK` | `${UtxoPrefix | EvmPrefix | ExpiringPrefix}_RPC_URL`, string>> &
+  Readonly<
+    Record<`${UtxoPrefix | ExpiringPrefix}_NETWORK` | `${UtxoPrefix | EvmPrefix | ExpiringPrefix}_RPC_URL`, string>
+  > &
   Readonly<Record<`${EvmPrefix}_CHAIN_ID`, number>>;
 
 const widest = 16;
@@ -86,7 +88,7 @@ export function faultOfNode(value: string): string | null {
 }
 
 function testChainsIn(raw: Refusable): string[] {
-  const settings = utxoNetworks().map(({ settings: { prefix } }) => `${prefix}_NETWORK` as const);
+  const settings = namedNetworks().map(({ settings: { prefix } }) => `${prefix}_NETWORK` as const);
   return [
     ...settings.filter((name) => raw[name] !== liveChain).map((name) => `${name}=${raw[name]}`),
     ...evmNetworks().flatMap(({ settings: { prefix }, chainId }) => {

@@ -21,6 +21,14 @@ const whole = (description: string, fallback: number, minimum = 0) =>
   Type.Integer({ description, default: fallback, minimum });
 const flag = (description: string) => Type.Boolean({ description, default: false });
 
+/** Which chain of a network it is, by its name. */
+const chainOf = (name: string, prefix: string, chains: object) => ({
+  [`${prefix}_NETWORK`]: Type.Union(
+    Object.keys(chains).map((chain) => Type.Literal(chain)),
+    { description: `Which ${name} chain`, default: 'mainnet' },
+  ),
+});
+
 /** How the node of a UTXO network is reached, and which of its chains it serves. */
 const utxoNode = ({ name, settings: { prefix, node, url }, chains }: UtxoNetwork) => ({
   [`${prefix}_RPC_URL`]: text(`JSON-RPC of ${node}`, url),
@@ -30,10 +38,7 @@ const utxoNode = ({ name, settings: { prefix, node, url }, chains }: UtxoNetwork
     `Another ${name} node, of another operator, compared with the first; credentials in the address; empty: none`,
     '',
   ),
-  [`${prefix}_NETWORK`]: Type.Union(
-    Object.keys(chains).map((chain) => Type.Literal(chain)),
-    { description: `Which ${name} chain`, default: 'mainnet' },
-  ),
+  ...chainOf(name, prefix, chains),
 });
 type UtxoVariable = `${UtxoPrefix}_${'RPC_URL' | 'RPC_USER' | 'RPC_PASSWORD' | 'SECOND_RPC_URL' | 'NETWORK'}`;
 const utxoNodes = Object.assign({}, ...utxoNetworks().map(utxoNode)) as Readonly<Record<UtxoVariable, TString>>;
@@ -56,16 +61,18 @@ const evmNodes = Object.assign({}, ...evmNetworks().map(evmNode)) as Readonly<
   Record<EvmVariable, TString> & Record<`${EvmPrefix}_CHAIN_ID`, TInteger>
 >;
 
-/** How the node of a network whose transactions expire is reached. The signer's own: SIGNER_NODES. */
-const expiringNode = ({ name, settings: { prefix, node, url } }: ExpiringNetwork) => ({
+/** How the node of a network whose transactions expire is reached, and which of its chains it serves. The signer's own:
+ *  SIGNER_NODES. */
+const expiringNode = ({ name, settings: { prefix, node, url }, chains }: ExpiringNetwork) => ({
   [`${prefix}_RPC_URL`]: text(`HTTP API of ${node}; credentials in the address`, url),
   [`${prefix}_SECOND_RPC_URL`]: text(
     `Another ${name} node, of another operator, compared with the first; credentials in the address; empty: none`,
     '',
   ),
+  ...chainOf(name, prefix, chains),
 });
 const expiringNodes = Object.assign({}, ...expiringNetworks().map(expiringNode)) as Readonly<
-  Record<`${ExpiringPrefix}_${'RPC_URL' | 'SECOND_RPC_URL'}`, TString>
+  Record<`${ExpiringPrefix}_${'RPC_URL' | 'SECOND_RPC_URL' | 'NETWORK'}`, TString>
 >;
 
 export const configSchema = Type.Object({

@@ -48,7 +48,7 @@ export function parseSignerNodes(json: string, faults: string[], known: Known): 
 
 function nodeOf(id: NetworkId, value: unknown, known: Known, say: (what: string) => void): SignerNodes[string] {
   const addresses: unknown[] = Array.isArray(value) ? value : [value];
-  const most = networks[id].expiring!.family === 'tron' ? 2 : 1;
+  const most = networks[id].expiring === 'tron' ? 2 : 1;
   if (addresses.length < 1 || addresses.length > most) say(`${id} has ${addresses.length} addresses, not 1 to ${most}`);
   const [url = '', final] = addresses.map((address) => (typeof address === 'string' ? address : ''));
   for (const address of final === undefined ? [url] : [url, final]) {

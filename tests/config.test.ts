@@ -41,7 +41,7 @@ it('takes a complete production configuration', () => {
   expect(parseConfig(production)).toMatchObject({
     isProduction: true,
     chain: {
-      chainNames: { bitcoin: 'mainnet', litecoin: 'mainnet' },
+      chainNames: { bitcoin: 'mainnet', litecoin: 'mainnet', xrpl: 'mainnet' },
       chainIds: { ethereum: 1, polygon: 137, base: 8453, optimism: 10, arbitrum: 42161, bnb: 56 },
       sweepers: {},
     },
@@ -61,6 +61,7 @@ it.each([
   ['BTC_NETWORK', 'regtest'],
   ['BTC_NETWORK', 'simnet'],
   ['LTC_NETWORK', 'regtest'],
+  ['XRPL_NETWORK', 'simulator'],
 ])('refuses %s=%s in production, and only there', (name, value) => {
   expect(() => parseConfig({ ...production, [name]: value })).toThrow(
     new RegExp(`${name}.* refused with NODE_ENV=production`),
@@ -173,7 +174,7 @@ it('turns lists and pairs into values', () => {
   });
   expect(chainNetworks).toEqual(['bitcoin']);
   expect(confirmations).toEqual({ bitcoin: 2, ethereum: 12 });
-  const others = { polygon: 2, base: 2, optimism: 2, arbitrum: 2, bnb: 2 };
+  const others = { polygon: 2, base: 2, optimism: 2, arbitrum: 2, bnb: 2, xrpl: 1 };
   expect(lanes).toEqual({ ethereum: 4, bitcoin: 1, litecoin: 1, ...others });
   expect(parseConfig({}).lanes).toEqual({ ethereum: 2, bitcoin: 1, litecoin: 1, ...others });
   expect(parseConfig({ LANES: 'bitcoin=1' }).lanes.ethereum).toBe(2);
@@ -226,6 +227,7 @@ const refused: ReadonlyArray<readonly [name: keyof typeof configSchema.propertie
   ['POLYGON_RPC_URL', 'http://node.example:8545', 'POLYGON_RPC_URL is plain http to a public address'],
   ['BTC_NETWORK', 'testnet', 'BTC_NETWORK=testnet is a test chain'],
   ['LTC_NETWORK', 'testnet', 'LTC_NETWORK=testnet is a test chain'],
+  ['XRPL_NETWORK', 'testnet', 'XRPL_NETWORK=testnet is a test chain'],
   ['RATE_QUORUM', '1', 'RATE_QUORUM must be 2 or more'],
   ['RATE_EXCHANGES', 'kraken', 'RATE_EXCHANGES names fewer exchanges than RATE_QUORUM'],
   ['RATE_EXCHANGES', 'kraken,kraken', 'RATE_EXCHANGES names fewer exchanges than RATE_QUORUM'],
@@ -296,6 +298,10 @@ describe('4: chains of a mode', () => {
     const litecoin = { ...onTest, NETWORKS: 'bitcoin,ethereum,litecoin' };
     expect(() => parseConfig({ ...production, ...litecoin })).toThrow('LTC_NETWORK=mainnet is no test chain');
     expect(() => parseConfig({ ...production, ...litecoin, LTC_NETWORK: 'testnet' })).not.toThrow();
+    const xrpl = { ...onTest, NETWORKS: 'bitcoin,ethereum,xrpl' };
+    const api = (env: Record<string, string>) => () => parseConfig({ ...production, ...env }, undefined, 'api');
+    expect(api(xrpl)).toThrow('XRPL_NETWORK=mainnet is no test chain');
+    expect(api({ ...xrpl, XRPL_NETWORK: 'testnet' })).not.toThrow();
   });
 
   it.each([

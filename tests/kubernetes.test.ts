@@ -122,8 +122,7 @@ it.each(running)('%s would start in production, given its secrets', (name, one) 
     (path) => {
       const { volumeMounts } = containerOf(one);
       expect([name, volumeMounts.map(({ mountPath }) => mountPath)]).toEqual([name, expect.arrayContaining([path])]);
-      // No network of the registry has a node of the signer's own.
-      if (path.endsWith('signer-nodes')) return '';
+      if (path.endsWith('signer-nodes')) return JSON.stringify({ xrpl: 'https://signer.example' });
       return path.endsWith('secrets-key') ? 'ab'.repeat(32) : 'secret';
     },
     processOf(one),

@@ -2,23 +2,23 @@
 import { expiringFamilies, checkSignerNode } from '../chains/expiring-nodes';
 import type { NetworkId } from '../domain/chains/assets';
 import { ConfigError, parseConfig } from '../domain/config';
-import { tronNetwork, trx, xrp, xrplNetwork } from './chain/expiring-networks';
+import { simulated, tronFrom, tronNetwork, trx } from './chain/expiring-networks';
 import { register } from './chain/registering';
 import { TronWorld } from './chain/tron-world';
 import { simulatedXrpl } from './chain/xrpl-network';
 
-/** The nodes of the signer's own, of networks that the registry does not have yet. */
+/** The nodes of the signer's own. */
 
-const xrpl = 'xrpl' as NetworkId;
+const xrpl = 'xrpl';
 const tron = 'tron' as NetworkId;
 
 let taken: Array<() => void> = [];
 beforeAll(() => {
-  taken = [register([xrp], xrplNetwork), register([trx], tronNetwork)];
+  taken = [register([trx], tronNetwork)];
 });
 afterAll(() => taken.forEach((undo) => undo()));
 
-const base = { NETWORKS: 'bitcoin,xrpl' };
+const base = { NETWORKS: 'bitcoin,xrpl', ...simulated };
 const given = (nodes: unknown): string => JSON.stringify(nodes);
 
 describe('the setting', () => {
@@ -67,17 +67,16 @@ describe('the setting', () => {
   it('in production names another node than the chain worker asks, and never over plain http to the public', () => {
     const production = {
       ...{ NODE_ENV: 'production', ...base, SECRETS_KEY: 'ab'.repeat(31) + 'cd', DATABASE_URL: 'postgres://db' },
-      ...{ TEMPORAL_ADDRESS: 'temporal:7233', ETH_RPC_URL: 'https://node.example/v3/key', SMTP_URL: 'smtps://mail' },
+      ...{ TEMPORAL_ADDRESS: 'temporal:7233', XRPL_RPC_URL: 'https://node.example/v3/key', SMTP_URL: 'smtps://mail' },
     };
-    const parse = (xrpl: string) => () =>
-      parseConfig({ ...production, SIGNER_NODES: given({ xrpl }) }, undefined, 'signer');
-    expect(parse('https://other.example')).toThrow('the node of xrpl is a simulator, which production refuses');
-    const { isLocal: _, ...live } = xrplNetwork;
-    register([], live);
+    const parse =
+      (xrpl: string, XRPL_NETWORK = 'mainnet') =>
+      () =>
+        parseConfig({ ...production, XRPL_NETWORK, SIGNER_NODES: given({ xrpl }) }, undefined, 'signer');
+    expect(parse('https://other.example', 'simulator')).toThrow('XRPL_NETWORK weakens the service');
     expect(parse('https://other.example')).not.toThrow();
     expect(parse('https://node.example/other')).toThrow('the node of xrpl is that of its chain worker');
     expect(parse('http://203.0.113.7:5005')).toThrow('an address of xrpl is plain http to a public address');
-    register([], xrplNetwork);
   });
 });
 
@@ -102,6 +101,22 @@ describe('the families', () => {
     }
   });
 
+  it('believe no node of another network: what it never had is no proof that nothing was paid', async () => {
+    const other = await simulatedXrpl(2000);
+    try {
+      await other.close(30);
+      const families = expiringFamilies(parseConfig({ ...base, SIGNER_NODES: given({ xrpl: other.part.url }) }));
+      const { node } = families[xrpl]!;
+      const window = { from: 2, last: { height: 20 } };
+      const refused = expect.objectContaining({ code: 'NODE_UNREACHABLE' });
+      await expect(node.fateOf({ txId: 'A'.repeat(64), window } as never)).rejects.toEqual(refused);
+      const { address: to } = other.person(2);
+      await expect(node.termsOf({ from: to, to, currency: 'XRP', units: 1n })).rejects.toEqual(refused);
+    } finally {
+      await other.end();
+    }
+  });
+
   it('throw for one without a node', () => {
     const settings = parseConfig(base, undefined, 'payments');
     expect(() => expiringFamilies(settings)).toThrow('The signer has no node for xrpl');
@@ -121,7 +136,7 @@ describe('the doctor', () => {
       const good = ['good', expect.stringContaining('network 55555')];
       const kept = ['good', 'It keeps the ledgers that prove what has expired'];
       expect(await states(xrpl, { xrpl: net.part.url })).toEqual([good, kept]);
-      expect(await states(xrpl, { xrpl: net.part.url }, { ETH_RPC_URL: `${net.part.url}/other` })).toEqual([
+      expect(await states(xrpl, { xrpl: net.part.url }, { XRPL_RPC_URL: `${net.part.url}/other` })).toEqual([
         good,
         kept,
         ['warning', expect.stringContaining("chain worker's node")],
@@ -146,8 +161,7 @@ describe('the doctor', () => {
       await world.mine(25);
       await expect(states(tron, nodes)).rejects.toThrow('first block');
       taken.pop()!();
-      const expiring = { ...tronNetwork.expiring, genesis: world.chain.genesis };
-      taken.push(register([trx], { ...tronNetwork, expiring }));
+      taken.push(register([trx], tronFrom(world.chain.genesis)));
       expect(await states(tron, nodes)).toEqual([['good', expect.stringMatching(/at block \d+, and \d+ is final/)]]);
     } finally {
       await world.stop();

@@ -96,7 +96,7 @@ export const listCurrencies = route({
         isToken: asset.contract !== null,
         contractAddress: contractOf(asset, config.chain),
         requiresDestinationTag: asset.requiresDestinationTag,
-        ...(isSimulated(network) ? { simulated: true } : {}),
+        ...(isSimulated(network, config.chain) ? { simulated: true } : {}),
         addressRegex: asset.addressRegex,
         requiredConfirmations: confirmations,
         payin: isOpen,

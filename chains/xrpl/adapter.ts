@@ -1,11 +1,10 @@
 import type { ExpiringNetwork } from '../../domain/chains/assets';
 import type { Block, ChainAdapter, Sighting, Transfer } from '../../domain/chains/chain';
-import { DomainError } from '../../domain/errors';
 import type { NodeLogin } from '../node-http';
 import type { XrplChain } from './chain';
 import { xrplChainCodec } from './chain-codec';
 import type { XrplLedger } from './ledgers';
-import { xrplNode, type XrplNode } from './node';
+import { ofNetwork, xrplNode, type XrplNode } from './node';
 import { xrplPlanning } from './planning';
 import type { Unclear, XrplTransfer } from './transfers';
 
@@ -30,18 +29,6 @@ export const blockOf = (native: string, { transfers, unclear, ...ledger }: XrplL
   spent: new Map(),
 });
 
-/** Refuses a node of another network: addresses of all of them look alike. */
-function networkCheck(node: XrplNode, { networkId }: XrplChain): () => Promise<void> {
-  let isRight = false;
-  return async () => {
-    if (isRight) return;
-    const { networkId: own } = await node.state();
-    if (own !== networkId)
-      throw new DomainError('NODE_UNREACHABLE', `The node is on network ${own} of the XRP Ledger, not on ${networkId}`);
-    isRight = true;
-  };
-}
-
 async function lookUp(node: XrplNode, txId: string): Promise<Sighting> {
   const [found, head] = [await node.find(txId), await node.head()];
   if (found.state !== 'validated') return found;
@@ -51,13 +38,11 @@ async function lookUp(node: XrplNode, txId: string): Promise<Sighting> {
 }
 
 export function xrplAdapter(network: ExpiringNetwork, chain: XrplChain, login: NodeLogin): ChainAdapter {
-  const node = xrplNode(login);
-  const checkNetwork = networkCheck(node, chain);
+  const node = ofNetwork(xrplNode(login), chain);
   return {
     ...xrplChainCodec(network, chain),
     ...xrplPlanning(network, node),
     async head() {
-      await checkNetwork();
       const { height, hash, time } = await node.head();
       return { height, hash, time };
     },

@@ -6,14 +6,6 @@ export type XrplChain = Readonly<{
   isTest: boolean;
 }>;
 
-export const xrplChains = {
-  mainnet: { networkId: 0, isTest: false },
-  testnet: { networkId: 1, isTest: true },
-  devnet: { networkId: 2, isTest: true },
-  /** The sandbox's simulator. Its id is above 1024, so that nothing signed for it is valid anywhere else. */
-  local: { networkId: 55_555, isTest: true },
-} as const satisfies Record<string, XrplChain>;
-
 /** Transactions name their network where its id is above this one, and must not elsewhere (xrpl.org: common-fields,
  *  NetworkID). */
 const largestUnnamed = 1024;

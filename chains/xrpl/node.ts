@@ -1,8 +1,10 @@
 import type { ChainNode, ExpiringNode } from '../../domain/chains/chain';
+import { DomainError } from '../../domain/errors';
 import { jsonRpc } from '../json-rpc';
 import type { NodeLogin } from '../node-http';
 import { readAccount, readNodeState, readReserves, type NodeState, type Reserves, type XrplAccount } from './accounts';
 import { asking } from './answers';
+import type { XrplChain } from './chain';
 import { expiringNode } from './expiring';
 import { readHash, readHead, readLedger, type XrplLedger } from './ledgers';
 import { broadcast, readFees, submit, type SubmitAnswer, type XrplFees } from './sending';
@@ -47,4 +49,28 @@ export function xrplNode({ url, user, password }: NodeLogin, patienceMs?: number
     find: (txId) => sightingOf(ask, txId),
     expiring: expiringNode(ask),
   };
+}
+
+/** The same node, refused where it is of another network: addresses look alike on all of them, and most signatures are
+ *  good on any. What one says of a transaction is no proof of what another has. */
+export function ofNetwork(node: XrplNode, { networkId }: XrplChain): XrplNode {
+  let isRight = false;
+  const check = async (): Promise<void> => {
+    if (isRight) return;
+    const { networkId: own } = await node.state();
+    if (own !== networkId)
+      throw new DomainError('NODE_UNREACHABLE', `The node is on network ${own} of the XRP Ledger, not on ${networkId}`);
+    isRight = true;
+  };
+  type Act = (...args: unknown[]) => Promise<unknown>;
+  const checked =
+    (act: Act): Act =>
+    async (...args) => {
+      await check();
+      return act(...args);
+    };
+  const all = <Part extends object>(part: Part): Part =>
+    Object.fromEntries(Object.entries(part).map(([name, act]) => [name, checked(act as Act)])) as Part;
+  const { state, expiring, ...asked } = node;
+  return { ...all(asked), state, expiring: all(expiring) };
 }

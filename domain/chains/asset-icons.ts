@@ -25,6 +25,11 @@ const drawings: Readonly<Record<string, readonly [colour: string, shape: string]
         'M22.3 12.8l3.2 3.2-3.2 3.2-3.2-3.2zM16 19.1l3.2 3.2-3.2 3.2-3.2-3.2z',
     ),
   ],
+  // Two arcs that turn their backs on each other.
+  XRP: [
+    '#23292f',
+    stroke('M9.5 9.5l3.2 3.1a4.7 4.7 0 0 0 6.6 0l3.2-3.1M9.5 22.5l3.2-3.1a4.7 4.7 0 0 1 6.6 0l3.2 3.1', 2.4),
+  ],
   ETH: ['#627eea', fill('M16 5l-6.5 11L16 19.8 22.5 16zM9.5 17.6L16 27l6.5-9.4L16 21.4z')],
   USDT: [
     '#26a17b',

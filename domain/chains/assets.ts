@@ -237,6 +237,22 @@ export const assets: readonly Asset[] = [
     newDestinationCap: '100',
     unexplainedBound: '0.05',
   },
+  {
+    // Receivers that need no tag take any, 0 too; one that does and gets none loses the money.
+    currency: 'XRP',
+    asset: 'XRP',
+    network: 'xrpl',
+    name: 'XRP',
+    decimals: 6,
+    payDecimals: 6,
+    dust: '0.001',
+    contract: null,
+    requiresDestinationTag: true,
+    addressRegex: '^(r[1-9A-HJ-NP-Za-km-z]{24,34}|[XT][1-9A-HJ-NP-Za-km-z]{46})$',
+    stable: false,
+    newDestinationCap: '30000',
+    unexplainedBound: '0',
+  },
 ];
 
 /** Bitcoin by Lightning. No chain has it, so it is in no list of what networks have: `assetOf` knows it for rows, and
@@ -305,9 +321,12 @@ export function assetOf(currency: Currency): Asset {
 export const networkOf = (currency: Currency): Network => networks[assetOf(currency).network];
 export const isToken = (currency: Currency): boolean => assetOf(currency).contract !== null;
 
+/** The networks of the registry whose chains have names. */
+export const namedNetworks = (): Array<UtxoNetwork | ExpiringNetwork> => [...utxoNetworks(), ...expiringNetworks()];
+
 /** Which chain of each network this deployment runs on; comes from configuration. */
 export type ChainSettings = Readonly<{
-  /** UTXO networks: the name of one of its `chains`. */
+  /** UTXO networks, and those whose transactions expire: the name of one of its `chains`. */
   chainNames: Readonly<Partial<Record<NetworkId, string>>>;
   /** EVM networks: the id that the node must report. */
   chainIds: Readonly<Partial<Record<NetworkId, number>>>;

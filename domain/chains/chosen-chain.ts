@@ -7,14 +7,13 @@ type Settings = Pick<ChainSettings, 'chainNames' | 'chainIds'>;
 
 /** Where a public test chain gives its coins away; null: it is none. */
 export const faucetOf = (network: Network, settings: Settings): string | null =>
-  network.kind === 'utxo'
-    ? (network.chains[settings.chainNames[network.id] ?? '']?.faucet ?? null)
-    : network.expiring
-      ? (network.faucet ?? null)
-      : (network.testChains?.[settings.chainIds[network.id] ?? 0]?.faucet ?? null);
+  ('chains' in network
+    ? network.chains[settings.chainNames[network.id] ?? '']?.faucet
+    : network.testChains?.[settings.chainIds[network.id] ?? 0]?.faucet) ?? null;
 
 /** Whether its node is a simulator of ours: of a network whose transactions expire no node runs on one machine. */
-export const isSimulated = (network: Network): boolean => network.expiring !== undefined && network.isLocal === true;
+export const isSimulated = (network: Network, settings: Settings): boolean =>
+  network.expiring !== undefined && isLocalChain(network, settings);
 
 /** Whether its coins are worth nothing, as far as we know: a chain that the registry lacks may be a live one. */
 export const isTestChain = (network: Network, settings: Settings): boolean =>
@@ -25,11 +24,9 @@ export const isTestChain = (network: Network, settings: Settings): boolean =>
 export type Explorers = Readonly<Partial<Record<NetworkId, string>>>;
 export function explorersOf(on: readonly NetworkId[], settings: Settings): Explorers {
   const explorerOf = (network: Network): string | undefined =>
-    network.kind === 'utxo'
+    'chains' in network
       ? network.chains[settings.chainNames[network.id] ?? '']?.explorerTxUrl
-      : network.expiring
-        ? network.explorerTxUrl
-        : network.explorerTxUrls[settings.chainIds[network.id] ?? 0];
+      : network.explorerTxUrls[settings.chainIds[network.id] ?? 0];
   return Object.fromEntries(
     on.flatMap((id) => {
       const url = explorerOf(networks[id]);

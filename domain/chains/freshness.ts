@@ -11,11 +11,9 @@ const fetching = 2;
 
 /** Chains of one machine, for development and tests: blocks come when somebody makes one, and nodes have no peers. */
 export const isLocalChain = (network: Network, settings: Pick<ChainSettings, 'chainNames' | 'chainIds'>): boolean =>
-  network.kind === 'utxo'
+  'chains' in network
     ? (network.chains[settings.chainNames[network.id] ?? '']?.isLocal ?? false)
-    : network.expiring
-      ? (network.isLocal ?? false)
-      : network.localChainIds.includes(settings.chainIds[network.id] ?? 0);
+    : network.localChainIds.includes(settings.chainIds[network.id] ?? 0);
 
 /** Why a node stands still, in words, or null where it is fresh. */
 export function staleReason(

@@ -1,6 +1,7 @@
 /** What networks and assets are described by. */
 
-export type NetworkId = 'arbitrum' | 'base' | 'bitcoin' | 'bnb' | 'ethereum' | 'litecoin' | 'optimism' | 'polygon';
+export type NetworkId =
+  'arbitrum' | 'base' | 'bitcoin' | 'bnb' | 'ethereum' | 'litecoin' | 'optimism' | 'polygon' | 'xrpl';
 /** A ticker, unique per asset and network: native coins by their own, tokens as `<TOKEN>_<STANDARD>`. */
 export type Currency = string;
 
@@ -52,25 +53,31 @@ export type DestinationTags = Readonly<{
   largest: string;
 }>;
 
-/** How one chain of a UTXO network (main, test) writes its addresses and derives its keys. */
-export type UtxoChain = Readonly<{
-  /** SLIP-44. */
-  coinType: number;
-  bech32: string;
-  pubKeyHash: number;
-  scriptHash: number;
-  /** Other versions of script addresses: read, and written with `scriptHash`. */
-  otherScriptHashes?: readonly number[];
-  /** Prefixes of addresses (bech32) that the network has and we cannot pay. To each: why not, for who gave one. */
-  unpayable?: Readonly<Record<string, string>>;
-  wif: number;
+/** What is known of a chain by the name that the configuration gives it. */
+type NamedChain = Readonly<{
   /** Of a public test chain: where its coins are given away. */
   faucet?: string;
   /** A public page of a transaction, with `{txId}` in it. */
   explorerTxUrl?: string;
-  /** Blocks come when somebody makes one, and no node can estimate a fee: the least that nodes relay is the price. */
+  /** A chain of one machine: blocks come when somebody makes one. */
   isLocal?: true;
 }>;
+
+/** How one chain of a UTXO network (main, test) writes its addresses and derives its keys. No node of a local one can
+ *  estimate a fee: the least that nodes relay is the price there. */
+export type UtxoChain = NamedChain &
+  Readonly<{
+    /** SLIP-44. */
+    coinType: number;
+    bech32: string;
+    pubKeyHash: number;
+    scriptHash: number;
+    /** Other versions of script addresses: read, and written with `scriptHash`. */
+    otherScriptHashes?: readonly number[];
+    /** Prefixes of addresses (bech32) that the network has and we cannot pay. To each: why not, for who gave one. */
+    unpayable?: Readonly<Record<string, string>>;
+    wif: number;
+  }>;
 /** How the settings of a network's node are named and described. */
 type NodeSettings<Prefix extends string> = Readonly<{
   /** With what their names begin. */
@@ -166,21 +173,19 @@ export type BatchFigures = Readonly<{
   /** What an account's delegation (EIP-7702) and the call of it take in it. */
   delegation: bigint;
 }>;
-/** With what the settings of a network whose transactions expire begin: `<prefix>_RPC_URL`, `_SECOND_RPC_URL`. */
+/** With what the settings of a network whose transactions expire begin: `<prefix>_RPC_URL`, `_SECOND_RPC_URL`,
+ *  `_NETWORK`. */
 export type ExpiringPrefix = 'TRON' | 'XRPL';
 /** Its transactions end with a block or a moment, and the signer has a node of its own for it. */
 export type ExpiringNetwork = AnyAccountNetwork &
   Readonly<{
     settings: NodeSettings<ExpiringPrefix>;
-    expiring: ExpiringChain;
+    /** The family of its chains. */
+    expiring: ExpiringChain['family'];
+    /** By the name that the configuration gives. Of a local one the node is a simulator of ours. */
+    chains: Readonly<Record<string, ExpiringChain & NamedChain>>;
     /** What an address looks like, after "one": for people who gave another. */
     addressForm: string;
-    /** Of a public test chain: where its coins are given away. */
-    faucet?: string;
-    /** A public page of a transaction, with `{txId}` in it. */
-    explorerTxUrl?: string;
-    /** A chain of one machine. */
-    isLocal?: true;
   }>;
 export type AccountNetwork = EvmNetwork | ExpiringNetwork;
 export type Network = UtxoNetwork | AccountNetwork;

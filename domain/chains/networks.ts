@@ -36,6 +36,12 @@ const evmSibling = {
   batch: evmBatch,
 } as const;
 
+/** A payment is charged for as such, and a fee is burned exactly as it is signed. */
+const paymentWork: WorkFigures = {
+  ...{ native: 1n, token: 1n, ceiling: { native: 1n, token: 1n }, tokenSettlement: 1n },
+  ...{ marginPercent: 0n, topUpReserve: '2' },
+};
+
 export const networks: Readonly<Record<NetworkId, Network>> = {
   bitcoin: {
     id: 'bitcoin',
@@ -276,5 +282,45 @@ export const networks: Readonly<Record<NetworkId, Network>> = {
     explorerTxUrls: { 56: 'https://bscscan.com/tx/{txId}', 97: 'https://testnet.bscscan.com/tx/{txId}' },
     balanceEveryBlocks: 80,
     leastTip: '50000000',
+  },
+  // Network ids, explorers and faucets: https://xrpl.org/docs/concepts/networks-and-servers/parallel-networks
+  xrpl: {
+    id: 'xrpl',
+    kind: 'account',
+    name: 'XRP Ledger',
+    native: 'XRP',
+    // A validated ledger is final.
+    confirmations: 1,
+    reorgWindow: 200,
+    blockSeconds: 4,
+    headMaxAgeSeconds: 60,
+    headMaxGap: 10,
+    confirmLimitSeconds: 86_400,
+    rateHoldBlocks: 300,
+    hasMempool: false,
+    // 10 drops on a quiet day, 5,000 when everybody is in haste.
+    leastPriceCap: '5000',
+    mostPrice: '100000',
+    uriScheme: 'xrpl',
+    destinationTags: { largest: '4294967295' },
+    settings: { prefix: 'XRPL', node: 'a node of the XRP Ledger', url: 'http://127.0.0.1:5005' },
+    expiring: 'xrpl',
+    chains: {
+      mainnet: {
+        ...{ family: 'xrpl', networkId: 0, isTest: false },
+        explorerTxUrl: 'https://livenet.xrpl.org/transactions/{txId}',
+      },
+      testnet: {
+        ...{ family: 'xrpl', networkId: 1, isTest: true },
+        faucet: 'https://xrpl.org/resources/dev-tools/xrp-faucets',
+        explorerTxUrl: 'https://testnet.xrpl.org/transactions/{txId}',
+      },
+      // Its id is above 1024, so that nothing signed for it is valid anywhere else.
+      simulator: { family: 'xrpl', networkId: 55_555, isTest: true, isLocal: true },
+    },
+    addressForm: 'begins with r',
+    balanceEveryBlocks: 20,
+    hasReserve: true,
+    work: paymentWork,
   },
 };

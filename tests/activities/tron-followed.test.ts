@@ -5,7 +5,7 @@ import { evmAddress } from '../../chains/tron/address';
 import { tronAdapter } from '../../chains/tron/adapter';
 import { tronNode } from '../../chains/tron/node';
 import { networks, type Network } from '../../domain/chains/assets';
-import { tronNetwork } from '../chain/expiring-networks';
+import { tronFrom, tronNetwork } from '../chain/expiring-networks';
 import { brokenToken, chainOf, fakeToken, forwarder, seed, TronWorld } from '../chain/tron-world';
 import { listening } from '../listening';
 import { networkOfShop as network, payer, TronShop, units, type Made } from './tron-shop';
@@ -44,7 +44,9 @@ it('says that its node stands still while the newest block is old, and goes on w
     return row as Record<string, unknown>;
   };
   // As on a network that makes its blocks by itself.
-  registered[network] = { ...entry, isLocal: undefined } as unknown as Network;
+  const { simulator } = tronFrom(tron.world.chain.genesis).chains;
+  const { isLocal: _, ...live } = simulator!;
+  registered[network] = { ...entry, chains: { simulator: live } } as Network;
   try {
     expect(await lookedAt()).toMatchObject({ reason: expect.stringContaining('seconds old') });
     await tron.toNow();

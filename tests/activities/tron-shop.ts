@@ -15,7 +15,7 @@ import { isZero } from '../../domain/money';
 import type { NextIntent } from '../../txmanager/next-intent';
 import { sendIntent } from '../../txmanager/send/send';
 import { startHarness, type Harness, type Shop } from '../api/harness';
-import { tether, tronNetwork, trx } from '../chain/expiring-networks';
+import { simulated, tether, tronFrom, tronNetwork, trx } from '../chain/expiring-networks';
 import { register } from '../chain/registering';
 import { TronWorld } from '../chain/tron-world';
 import { bookEnd } from '../book-end';
@@ -53,14 +53,13 @@ export class TronShop {
   /** `isStill`: its newest block is ten minutes old. */
   static async start({ isStill = false } = {}): Promise<TronShop> {
     const world = await TronWorld.start({ genesisTime: Date.now() - 900_000 });
-    const expiring = { ...tronNetwork.expiring, genesis: world.chain.genesis } as typeof tronNetwork.expiring;
-    const leave = register([trx, tether] satisfies Asset[], { ...tronNetwork, expiring });
+    const leave = register([trx, tether] satisfies Asset[], tronFrom(world.chain.genesis));
     // Its checks have the registry in them, as it is when they are loaded.
     const { audit } = jest.requireActual<typeof Audits>('../../db/audit/audit');
     const SIGNER_NODES = JSON.stringify({ [network]: world.url });
-    const h = await startHarness({ NETWORKS: `bitcoin,ethereum,${network}`, SIGNER_NODES });
+    const h = await startHarness({ NETWORKS: `bitcoin,ethereum,${network}`, ...simulated, SIGNER_NODES });
     const { config } = h.api.deps;
-    const adapter = createAdapter(network, { ...config, ETH_RPC_URL: world.url });
+    const adapter = createAdapter(network, { ...config, XRPL_RPC_URL: world.url });
     await h.db.query('DELETE FROM chain_cursor WHERE network = $1', [network]);
     for (const role of ['treasury', 'gas'] as const)
       await h.db.query('INSERT INTO address (network, address, role, key_index) VALUES ($1, $2, $3, 0)', [

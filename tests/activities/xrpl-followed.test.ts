@@ -6,7 +6,6 @@ import { createFollower } from '../../activities/chains/follower';
 import { sweepActivities } from '../../activities/sweeps/sweeps';
 import { createAdapter } from '../../chains/adapters';
 import { createCodecs } from '../../chains/codecs';
-import { xrplChains } from '../../chains/xrpl/chain';
 import { xrplFamily } from '../../chains/xrpl/expiring-family';
 import { openRefund } from '../../commands/refunds/create';
 import { openWithdrawal } from '../../commands/withdrawals/create';
@@ -26,16 +25,13 @@ import type * as Audits from '../../db/audit/audit';
 import type { ChainAdapter } from '../../domain/chains/chain';
 import type { Config } from '../../domain/config';
 import { startHarness, type Harness, type Shop } from '../api/harness';
-import { xrp as coin, xrplNetwork } from '../chain/expiring-networks';
-import { register } from '../chain/registering';
+import { simulated, xrplChains, xrplNetwork } from '../chain/expiring-networks';
 import { rich, simulatedXrpl, xrp, type Person, type SimulatedXrpl } from '../chain/xrpl-network';
 import { paymentsAt } from './run-payment';
 
-/** Payments in XRP on the simulator, with the follower, the API and the database that are there. The registry has no
- *  such network: it is put in here. */
+/** Payments in XRP on the simulator, with the follower, the API and the database that are there. */
 
 const network = xrplNetwork.id;
-let leave: () => void;
 let net: SimulatedXrpl;
 let h: Harness;
 let shop: Shop;
@@ -63,15 +59,14 @@ const follower = (): (() => Promise<void>) =>
   });
 
 beforeAll(async () => {
-  leave = register([coin], xrplNetwork);
   ({ audit } = jest.requireActual<typeof Audits>('../../db/audit/audit'));
   ({ reconcileAssets } = jest.requireActual<typeof Reconciliations>('../../db/audit/reconciliation'));
   net = await simulatedXrpl();
   payer = await net.funded(1, xrp(10_000));
   const SIGNER_NODES = JSON.stringify({ [network]: net.part.url });
-  h = await startHarness({ NETWORKS: `bitcoin,ethereum,${network}`, SIGNER_NODES });
+  h = await startHarness({ NETWORKS: `bitcoin,ethereum,${network}`, ...simulated, SIGNER_NODES });
   config = h.api.deps.config;
-  adapter = createAdapter(network, { ...config, ETH_RPC_URL: net.part.url });
+  adapter = createAdapter(network, { ...config, XRPL_RPC_URL: net.part.url });
   await h.db.query('DELETE FROM chain_cursor WHERE network = $1', [network]);
   look = follower();
   await look();
@@ -80,7 +75,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await h?.stop();
   await net?.end();
-  leave?.();
 });
 
 const depositsOf = (txIds: readonly string[]) =>
@@ -371,7 +365,7 @@ it('ends a withdrawal in the ledger that has it, and books what it burned', asyn
   );
   const next = await withdrawalActivities({ db: h.db, nodes: [adapter] }).nextWithdrawalIntent(row.id);
   const { id: intentId } = next as { id: string };
-  const family = xrplFamily(xrplChains.local, net.node);
+  const family = xrplFamily(xrplChains.simulator, net.node);
   const signer = signingActivities({ db: h.db, codecs, seed, expiring: { [network]: family } as never });
   expect(await signer.signOnce(intentId)).toEqual({ state: 'stored' });
   await sendIntent({ db: h.db, adapter, log: { info: () => undefined } }, intentId);
@@ -412,7 +406,7 @@ it('returns what was never credited from the account of all, to the tag of its p
   expect(row.source).toBe('deposit');
   const next = await refundActivities({ db: h.db, nodes: [adapter] }).nextRefundIntent(row.id);
   const { id: intentId } = next as { id: string };
-  const family = xrplFamily(xrplChains.local, net.node);
+  const family = xrplFamily(xrplChains.simulator, net.node);
   const expiring = { [network]: family } as never;
   const signer = signingActivities({ db: h.db, codecs: deps.codecs, seed: Buffer.alloc(64, 7), expiring });
   expect(await signer.signOnce(intentId)).toEqual({ state: 'stored' });
@@ -430,7 +424,7 @@ it('returns what was never credited from the account of all, to the tag of its p
 it('follows no node of another network, whose addresses look alike', async () => {
   const other = await simulatedXrpl(2000);
   try {
-    const wrong = createAdapter(network, { ...config, ETH_RPC_URL: other.part.url });
+    const wrong = createAdapter(network, { ...config, XRPL_RPC_URL: other.part.url });
     await expect(wrong.head()).rejects.toThrow('on network 2000');
   } finally {
     await other.end();

@@ -1,30 +1,26 @@
 /** @jest-environment node */
-import { xrplChains } from '../../chains/xrpl/chain';
 import { xrplCodec } from '../../chains/xrpl/codec';
 import { post } from '../../db/ledger/ledger';
 import { newId } from '../../domain/ids';
 import { adjustment } from '../../domain/ledger/entry';
-import { xrp as coin, xrplNetwork } from '../chain/expiring-networks';
-import { register } from '../chain/registering';
+import { simulated, xrplChains, xrplNetwork } from '../chain/expiring-networks';
 import { startHarness, type Answer, type Harness } from './harness';
 import { Person } from './person';
 import { settledPayment } from './refundable';
 
-/** Addresses of the XRP Ledger that have their tag in them, at every door that takes a receiver. The registry has no
- *  such network: it is put in here, with a coin that nobody is paid in without a tag. */
+/** Addresses of the XRP Ledger that have their tag in them, at every door that takes a receiver: nobody is paid in its
+ *  coin without a tag. */
 
 const network = xrplNetwork.id;
-const codec = xrplCodec(xrplChains.local);
+const codec = xrplCodec(xrplChains.simulator);
 const main = xrplCodec(xrplChains.mainnet);
-let leave: () => void;
 let h: Harness;
 let ann: Person;
 let shop: Awaited<ReturnType<Harness['shop']>>;
 
 beforeAll(async () => {
-  leave = register([{ ...coin, requiresDestinationTag: true }], xrplNetwork);
   const SIGNER_NODES = JSON.stringify({ [network]: 'http://127.0.0.1:1' });
-  h = await startHarness({ PROXY_COUNT: '1', NETWORKS: `bitcoin,ethereum,${network}`, SIGNER_NODES });
+  h = await startHarness({ PROXY_COUNT: '1', NETWORKS: `bitcoin,ethereum,${network}`, ...simulated, SIGNER_NODES });
   await h.db.query(`UPDATE network_fee SET unit_price = 10, tip_price = 0 WHERE network = $1`, [network]);
   ann = await Person.admin(h);
   const { merchantId } = (await ann.get('/api/v1/auth/me')).body;
@@ -39,7 +35,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await h?.stop();
-  leave?.();
 });
 
 let made = 0;

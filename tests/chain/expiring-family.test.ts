@@ -1,13 +1,13 @@
 import { mnemonicToSeedSync } from '@scure/bip39';
 import { tronCodec } from '../../chains/tron/codec';
 import { tronFamily } from '../../chains/tron/expiring-family';
-import { xrplChains } from '../../chains/xrpl/chain';
 import { xrplCodec } from '../../chains/xrpl/codec';
 import { xrplFamily } from '../../chains/xrpl/expiring-family';
 import type { ExpiringFamily, ExpiringPlan, ExpiringTransfer } from '../../domain/chains/chain';
 import { chainOf, TronWorld } from './tron-world';
 import { phrase, usdt } from './tron-vectors';
 import { rich, simulatedXrpl, xrp, type SimulatedXrpl } from './xrpl-network';
+import { xrplChains } from './expiring-networks';
 
 /** The third kind of plan: what the families whose transactions expire sign for the transaction manager. */
 
@@ -30,7 +30,7 @@ describe('the XRP Ledger', () => {
   let family: ExpiringFamily;
   let from: string;
   let plan: ExpiringPlan;
-  const chain = xrplChains.local;
+  const chain = xrplChains.simulator;
   beforeAll(async () => {
     net = await simulatedXrpl();
     family = xrplFamily(chain, net.node);

@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { mnemonicToSeedSync } from '@scure/bip39';
 import { encodeAccountID, isValidXAddress } from 'ripple-address-codec';
 import { deriveAddress } from 'ripple-keypairs';
-import { xrplChains } from '../../chains/xrpl/chain';
 import { xrplCodec } from '../../chains/xrpl/codec';
+import { xrplChains } from './expiring-networks';
 
 /** Accounts, classic addresses and X-addresses. Vectors: ripple-address-codec, test/index.test.ts (of the X-address
  *  standard, XLS-5), and xrpl.js, test/wallet/index.test.ts. */

@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { HDKey } from '@scure/bip32';
 import { deriveAddress, deriveKeypair } from 'ripple-keypairs';
 import type { KeyPair } from '../../chains/child-key';
-import { xrplChains } from '../../chains/xrpl/chain';
 import { xrplNode, type XrplNode } from '../../chains/xrpl/node';
 import { signPayment, type PaymentPlan, type SignedPayment } from '../../chains/xrpl/payment';
 import type { Part } from '../../sandbox/parts/part';
 import { startXrplSimulator } from '../../sandbox/parts/xrpl-simulator';
+import { xrplChains } from './expiring-networks';
 
 /** A simulated network of the XRP Ledger for one test file, and people who have accounts on it. */
 
@@ -47,7 +47,7 @@ export type SimulatedXrpl = Readonly<{
   end: () => Promise<void>;
 }>;
 
-export async function simulatedXrpl(networkId: number = xrplChains.local.networkId): Promise<SimulatedXrpl> {
+export async function simulatedXrpl(networkId: number = xrplChains.simulator.networkId): Promise<SimulatedXrpl> {
   const dataDir = mkdtempSync(join(tmpdir(), 'xrpl-'));
   const chain = { networkId, isTest: true };
   const part = await startXrplSimulator({ port: 0, dataDir, networkId });

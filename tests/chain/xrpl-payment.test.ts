@@ -3,10 +3,10 @@ import { HDKey } from '@scure/bip32';
 import fc from 'fast-check';
 import { decode, encode, encodeForSigning } from 'ripple-binary-codec';
 import { deriveAddress, deriveKeypair, verify } from 'ripple-keypairs';
-import { xrplChains } from '../../chains/xrpl/chain';
 import { xrplCodec } from '../../chains/xrpl/codec';
 import { checkSigned, type PaymentPlan } from '../../chains/xrpl/payment';
 import { readSigned, signFields, txIdOf } from '../../chains/xrpl/signing';
+import { xrplChains } from './expiring-networks';
 
 /** Payments of XRP: their bytes, and our own check of them. Vectors: xrpl.js, test/wallet/index.test.ts and
  *  test/fixtures; ripple-keypairs, test/fixtures/api.json. */
@@ -140,7 +140,7 @@ it('names the network where its id asks for it, and nowhere else', () => {
   const named = (networkId: number): unknown =>
     decode(xrplCodec({ networkId, isTest: true }).sign(seed, plan).raw).NetworkID;
   expect([0, 1, 2, 1024].map(named)).toEqual([undefined, undefined, undefined, undefined]);
-  expect([1025, xrplChains.local.networkId].map(named)).toEqual([1025, xrplChains.local.networkId]);
+  expect([1025, xrplChains.simulator.networkId].map(named)).toEqual([1025, xrplChains.simulator.networkId]);
 });
 
 it('refuses a plan that the ledger would refuse, or take and lose', () => {

@@ -23,7 +23,7 @@ import { sweepCost, tokenFee } from '../../domain/sweeps/sweep';
 import { coinFee } from '../../domain/sweeps/sweep-batch';
 import { chooseCoins, coinsToJoin } from '../../domain/treasury/treasury';
 import { feeLimits, priceCap } from '../../domain/txmanager/fee-limits';
-import { tether, tronNetwork, trx, xrp, xrplNetwork } from '../chain/expiring-networks';
+import { tether, tronNetwork, trx, xrplNetwork } from '../chain/expiring-networks';
 import { evmChain, otherCoin, register } from '../chain/registering';
 
 /** What planned transfers cost, on the networks of the registry and on others with parameters of their own. */
@@ -44,7 +44,6 @@ beforeAll(() => {
   leave = [
     register(large.assets, large.network),
     register([evmChain.assets[0], token], evmChain.network),
-    register([xrp], xrplNetwork),
     register([trx, tether], tronNetwork),
   ];
 });

@@ -7,10 +7,10 @@ import { unpaidGas } from '../../txmanager/charge-gas';
 import { ownAddress, readAddress } from '../../domain/chains/address';
 import { waitMessages } from '../../domain/txmanager/waits';
 import type { NetworkId } from '../../domain/chains/assets';
-import { xrplChains } from '../../chains/xrpl/chain';
 import { xrplCodec } from '../../chains/xrpl/codec';
 import type { Destination } from '../../domain/chains/tags';
 import { sentence } from '../../web/dashboard/texts/sentences-de';
+import { xrplChains } from '../chain/expiring-networks';
 
 /** What the API says of rows and records in English reaches no German page as it is. */
 
@@ -53,7 +53,7 @@ function refusedAs(network: NetworkId, address: string): string {
 function packedAs(of: keyof typeof xrplChains, packed: Destination, beside?: string): string {
   const codec = xrplCodec(xrplChains[of]);
   try {
-    codec.readDestination(xrplCodec(xrplChains.local).xAddress(packed), beside);
+    codec.readDestination(xrplCodec(xrplChains.simulator).xAddress(packed), beside);
   } catch (error) {
     return (error as Error).message;
   }
@@ -61,10 +61,10 @@ function packedAs(of: keyof typeof xrplChains, packed: Destination, beside?: str
 }
 const account = { address: 'r9cZA1mLK5R5Am25ArfXFmqgNwjZgnfk59' };
 const english = [
-  packedAs('local', { ...account, tag: '1' }, '2'),
-  packedAs('local', account, '2'),
-  packedAs('local', account, '4294967296'),
-  packedAs('local', { address: 'rrrrrrrrrrrrrrrrrrrrrhoLvTp' }),
+  packedAs('simulator', { ...account, tag: '1' }, '2'),
+  packedAs('simulator', account, '2'),
+  packedAs('simulator', account, '4294967296'),
+  packedAs('simulator', { address: 'rrrrrrrrrrrrrrrrrrrrrhoLvTp' }),
   packedAs('mainnet', account),
   ...(['bitcoin', 'ethereum'] as const).flatMap((network) => badAddresses.map((one) => refusedAs(network, one))),
   ownAddress,

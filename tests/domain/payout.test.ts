@@ -49,10 +49,12 @@ describe('payoutFee', () => {
         // All of them pay what they cost: never less than what each adds.
         const network = networkOf(asset.currency);
         const ofToken = asset.contract !== null;
-        const each = network.kind === 'utxo' ? '31' : ofToken ? '65000' : '21000';
-        const native = asset.contract === null ? asset.decimals : 18;
+        const usual =
+          network.kind === 'account' && network.expiring ? network.work : { native: 21_000n, token: 65_000n };
+        const each = network.kind === 'utxo' ? 31n : ofToken ? usual.token : usual.native;
+        const native = assetOf(network.native).decimals;
         const cost = times(
-          fromUnits(BigInt(each) * BigInt(p.unitPrice), native),
+          fromUnits(each * BigInt(p.unitPrice), native),
           asset.contract ? p.nativeRate : '1',
           60,
           'down',

@@ -8,6 +8,7 @@ import { newId, newSlug } from '../../domain/ids';
 import { adjustment } from '../../domain/ledger/entry';
 import { acceptConversionJournal } from '../../domain/ledger/ledger';
 import type { TronWorld } from '../chain/tron-world';
+import { untaggedXrp } from '../chain/untagged';
 import type { Person, SimulatedXrpl } from '../chain/xrpl-network';
 import { unguarded } from '../unguarded';
 import type { ExpiringShop } from './expiring-shop';
@@ -17,12 +18,15 @@ import { XrplStage } from './xrpl-stage';
 /** What ends otherwise than a withdrawal where its transactions expire: our deposit at a swap provider, and a refund
  *  from the deposit address that its money came to. */
 
+// No provider is sent coins that need a tag: the rule is tried as if these needed none.
 describe('our deposit at a swap provider, on the XRP Ledger', () => {
+  let leave: () => void;
   let stage: XrplStage;
   let net: SimulatedXrpl;
   let provider: Person;
   let shop: ExpiringShop;
   beforeAll(async () => {
+    leave = untaggedXrp();
     stage = await XrplStage.start();
     ({ net, payee: provider } = stage);
   });
@@ -30,7 +34,10 @@ describe('our deposit at a swap provider, on the XRP Ledger', () => {
     shop = await stage.open();
   });
   afterEach(() => stage.close(shop));
-  afterAll(() => stage?.end());
+  afterAll(async () => {
+    await stage?.end();
+    leave?.();
+  });
 
   /** Five XRP of the merchant, to be exchanged, and the order for them. */
   async function trade(): Promise<string> {

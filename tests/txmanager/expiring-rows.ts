@@ -4,8 +4,8 @@ import { attemptsOf, lockIntent, type AttemptRow } from '../../db/txmanager/inte
 import type { BlockRef, ValidityWindow } from '../../domain/txmanager/expiry';
 import { refusalToSign } from '../../domain/txmanager/expiry';
 
-/** Intents of a wallet, and a signer that keeps the rule of attempts that expire. The registry has no network of these
- *  families yet: their rows bear the name of another. */
+/** Intents of a wallet, and a signer that keeps the rule of attempts that expire. Their rows bear the
+ *  name of another network. */
 
 export const network = 'bitcoin';
 

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import type { DataSource } from 'typeorm';
 import { signPayment } from '../../chains/xrpl/payment';
-import { xrplChains } from '../../chains/xrpl/chain';
 import { expiringOf } from '../../db/txmanager/expiry';
 import type { ChainAdapter } from '../../domain/chains/chain';
 import { stateOf } from '../../domain/txmanager/expiry';
@@ -9,6 +8,7 @@ import { sendIntent, type Sent } from '../../txmanager/send/send';
 import { simulatedXrpl, xrp, type Person, type SimulatedXrpl } from '../chain/xrpl-network';
 import { connectionsTo, freshDatabase } from '../setup/postgres';
 import { anIntent, network, rowsOf, signFor, unlessAway } from './expiring-rows';
+import { xrplChains } from '../chain/expiring-networks';
 
 /** Sending of transactions that expire, by the simulator of the XRP Ledger and the real database. */
 
@@ -55,7 +55,7 @@ const sign = (id: string, drops: bigint, life = 4): Promise<string | null> =>
     const { sequence } = (await net.node.account(wallet.address))!;
     const plan = { from: wallet.address, key: { role: 'treasury' as const, index: 0 }, to: payee.address, drops };
     const lastLedger = height + life;
-    const signed = signPayment(xrplChains.local, { ...plan, feeDrops: 10n, sequence, lastLedger }, wallet.pair);
+    const signed = signPayment(xrplChains.simulator, { ...plan, feeDrops: 10n, sequence, lastLedger }, wallet.pair);
     return { ...signed, last: { height: lastLedger }, sequence };
   });
 

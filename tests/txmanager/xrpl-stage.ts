@@ -1,23 +1,20 @@
 import { randomBytes } from 'node:crypto';
-import { xrplChains } from '../../chains/xrpl/chain';
 import { xrplCodec } from '../../chains/xrpl/codec';
 import { xrplFamily } from '../../chains/xrpl/expiring-family';
 import { xrplNode } from '../../chains/xrpl/node';
 import { xrplPlanning } from '../../chains/xrpl/planning';
 import type { ExpiringFamily } from '../../domain/chains/chain';
-import { xrp as coin, xrplNetwork } from '../chain/expiring-networks';
+import { xrplChains, xrplNetwork } from '../chain/expiring-networks';
 import { rich, simulatedXrpl, xrp, type Person, type SimulatedXrpl } from '../chain/xrpl-network';
-import { register } from '../chain/registering';
 import { expiringShop, type ExpiringShop, type ExpiringShopParts } from './expiring-shop';
 
 const network = 'xrpl';
 const seed = randomBytes(64);
-const codec = xrplCodec(xrplChains.local);
+const codec = xrplCodec(xrplChains.simulator);
 
 /** The simulator of the XRP Ledger with a treasury that has money, for shops of one test each. */
 export class XrplStage {
   private constructor(
-    private readonly leave: () => void,
     readonly net: SimulatedXrpl,
     /** Who gets what leaves. */
     readonly payee: Person,
@@ -26,11 +23,10 @@ export class XrplStage {
   ) {}
 
   static async start(): Promise<XrplStage> {
-    const leave = register([coin], xrplNetwork);
     const net = await simulatedXrpl();
     await net.pay(rich, { to: codec.derive(codec.extendedKey(seed, 'treasury'), 0), drops: xrp(1010) });
-    const family = xrplFamily(xrplChains.local, xrplNode({ url: net.part.url }));
-    return new XrplStage(leave, net, await net.funded(2), family);
+    const family = xrplFamily(xrplChains.simulator, xrplNode({ url: net.part.url }));
+    return new XrplStage(net, await net.funded(2), family);
   }
 
   open(more: Pick<ExpiringShopParts, 'record'> = {}): Promise<ExpiringShop> {
@@ -53,6 +49,5 @@ export class XrplStage {
 
   async end(): Promise<void> {
     await this.net.end();
-    this.leave();
   }
 }

@@ -1,18 +1,18 @@
 /** @jest-environment node */
 import { adapterOf } from '../../chains/adapters';
+import { registered } from '../../chains/codecs';
 import { checkNode } from '../../chains/node-check';
 import { blockOf } from '../../chains/xrpl/adapter';
 import { signFields } from '../../chains/xrpl/signing';
 import type { ChainAdapter, TransactionPlan } from '../../domain/chains/chain';
-import { xrp as coin, xrplNetwork } from './expiring-networks';
-import { register } from './registering';
+import { xrplNetwork } from './expiring-networks';
 import { simulatedXrpl, xrp, type Person, type SimulatedXrpl } from './xrpl-network';
 
 /** What `ChainAdapter` promises, of the XRP Ledger: its own contract, for it has no reorganisations, no nonces and no
  *  pool that anybody could read. */
 
-const nowhere = { chainNames: {}, chainIds: {}, tokenContracts: {}, sweepers: {} };
-const at = (url: string): ChainAdapter => adapterOf({ network: xrplNetwork, assets: [coin] }, nowhere, { url });
+const settings = { chainNames: { xrpl: 'simulator' }, chainIds: {}, tokenContracts: {}, sweepers: {} };
+const at = (url: string): ChainAdapter => adapterOf(registered('xrpl'), settings, { url });
 let net: SimulatedXrpl;
 let adapter: ChainAdapter;
 let payer: Person;
@@ -122,9 +122,8 @@ it('does not count as fresh while its node does not follow', async () => {
 });
 
 it('is asked by the doctor whether it is of its network', async () => {
-  const leave = register([coin], xrplNetwork);
   const states = async (url: string) =>
-    (await checkNode(xrplNetwork.id, nowhere, { url })).map(({ state, what }) => [state, what]);
+    (await checkNode(xrplNetwork.id, settings, { url })).map(({ state, what }) => [state, what]);
   const other = await simulatedXrpl(2000);
   try {
     expect(await states(net.part.url)).toEqual([
@@ -134,7 +133,6 @@ it('is asked by the doctor whether it is of its network', async () => {
     expect(await states(other.part.url)).toEqual([['fault', 'The node is on network 2000, not on 55555']]);
   } finally {
     await other.end();
-    leave();
   }
 });
 
