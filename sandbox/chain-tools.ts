@@ -13,6 +13,10 @@ export function withLogin({ url, user, password }: CoinNode): string {
   return whole.href.replace(/\/$/, '');
 }
 
+/** Addresses by the ticker of the native coin. */
+const urlsOf = (nodes: ReadonlyMap<NetworkId, Part> = new Map()): Readonly<Record<string, string>> =>
+  Object.fromEntries([...nodes].map(([id, { url }]) => [networks[id].native, url]));
+
 /** The local chains of a stack, with credentials in the addresses of coins. */
 export const chainsOf = (
   stack: Readonly<{
@@ -20,12 +24,14 @@ export const chainsOf = (
     btcd: CoinNode;
     litecoind?: (CoinNode & { mineTo: string }) | null;
     evmNodes?: ReadonlyMap<NetworkId, Part>;
+    simulators?: ReadonlyMap<NetworkId, Part>;
   }>,
 ): Chains => ({
   ethRpcUrl: stack.anvil.url,
   btcRpcUrl: withLogin(stack.btcd),
   ...(stack.litecoind ? { coins: { LTC: { url: withLogin(stack.litecoind), mineTo: stack.litecoind.mineTo } } } : {}),
-  evm: Object.fromEntries([...(stack.evmNodes ?? [])].map(([id, { url }]) => [networks[id].native, url])),
+  evm: urlsOf(stack.evmNodes),
+  simulators: urlsOf(stack.simulators),
 });
 
 /** Replaces the newest `depth` blocks of the Ethereum chain. Their transactions are gone, not pooled; `raws` are in the

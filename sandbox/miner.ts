@@ -11,7 +11,16 @@ export type Chains = Readonly<{
   btcRpcUrl: string;
   coins?: Readonly<Record<string, LocalCoins>>;
   evm?: Readonly<Record<string, string>>;
+  /** Simulators of networks that have no node on one machine, by the ticker of the native coin. */
+  simulators?: Readonly<Record<string, string>>;
 }>;
+
+/** Where the simulator of a network is reached that a currency is on. */
+export function simulatorUrlOf(chains: Chains, currency: string): string {
+  const url = chains.simulators?.[networkOf(currency).native];
+  if (!url) throw new Error(`There is no simulator of ${currency}`);
+  return url;
+}
 
 /** Where the local EVM chain is reached that a currency is on. */
 export function evmUrlOf(chains: Chains, currency: string): string {

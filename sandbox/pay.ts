@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { Client } from 'pg';
 import { assetsOn, networkOf, networksWithAddressesOf } from '../domain/chains/assets';
+import { tagIn } from '../domain/chains/tags';
 import { isAmount } from '../domain/money';
 import type { InvoiceView } from '../domain/payments/payment-view';
 import { readFileSync } from 'node:fs';
@@ -99,7 +100,7 @@ async function main(): Promise<void> {
     });
     invoice = await read();
   }
-  const { currency, depositAddress } = invoice;
+  const { currency, depositAddress, destinationTag } = invoice;
   const amount = values.amount ?? (invoice.amountRemaining === '0' ? invoice.amount : invoice.amountRemaining);
   if (!currency || !depositAddress || !amount)
     throw new Refusal(`There is nothing to pay: the invoice is ${invoice.status}`);
@@ -109,8 +110,8 @@ async function main(): Promise<void> {
   const mnemonic = readFileSync(join(sandboxFolder, 'payer-seed'), 'utf8').trim();
   const tokens = JSON.parse(file.settings.TOKEN_CONTRACTS!) as Record<string, string>;
   const payer = new Payer(file, tokens, mnemonic);
-  const sent = await payer.pay(paidIn, depositAddress, amount);
-  say(`Sent ${amount} ${paidIn} to ${depositAddress}`);
+  const sent = await payer.pay(paidIn, depositAddress, amount, tagIn({ tag: destinationTag ?? undefined }));
+  say(`Sent ${amount} ${paidIn} to ${depositAddress}${destinationTag ? `, tag ${destinationTag}` : ''}`);
   say(`Transaction ${sent.txId}`);
   const blocks =
     values.confirm === undefined

@@ -2,15 +2,18 @@ import { encodeFunctionData, erc20Abi, parseAbi, type Hex } from 'viem';
 import { assetOf, isToken, networkOf } from '../domain/chains/assets';
 import { fromUnits, toUnits } from '../domain/money';
 import { CoinPayer, maturity, usualFee } from './coin-payer';
-import { bitcoinCall, coinUrlOf, evmUrlOf, mineCoins, mineEthereum, type Chains } from './miner';
+import { bitcoinCall, coinUrlOf, evmUrlOf, mineCoins, mineEthereum, simulatorUrlOf, type Chains } from './miner';
 import { sendFromNode } from './node-account';
 import { payerBitcoinKey } from './secrets';
 import { deploy } from './tokens';
+import { closeLedgers, payXrp } from './xrpl-payer';
 
 const forwarderAbi = parseAbi(['function forward(address to) payable', 'function pretend(address to) payable']);
 
 /** What was sent, as the payer knows it: the auditor's other side. */
 export type Payment = Readonly<{ txId: string; currency: string; address: string; amount: string }>;
+/** `fee`: base units, of a payment of coins. `tag`: the destination tag behind the address. */
+type Terms = Readonly<{ fee?: bigint; tag?: string }>;
 /** Somebody with coins on the local chains, who pays like anybody: own keys, own transactions, nothing of the service's
  *  code. */
 export class Payer {
@@ -39,13 +42,10 @@ export class Payer {
   }
 
   /** Sends `amount` (whole units) of `currency` to `address`; mines nothing. Payments of one payer go out one after the
-   *  other. `fee`: base units, of a payment of coins. */
-  pay(currency: string, address: string, amount: string, fee = usualFee): Promise<Payment> {
+   *  other. */
+  pay(currency: string, address: string, amount: string, terms: Terms = {}): Promise<Payment> {
     const run = async (): Promise<Payment> => {
-      const txId =
-        networkOf(currency).kind === 'utxo'
-          ? await this.coinsOf(currency).pay(address, toUnits(amount, assetOf(currency).decimals), fee)
-          : await this.payOnEvm(currency, address, amount);
+      const txId = await this.send(currency, address, amount, terms);
       const payment = { txId, currency, address, amount };
       this.sent.push(payment);
       return payment;
@@ -53,6 +53,14 @@ export class Payer {
     const next = this.queue.then(run, run);
     this.queue = next.catch(() => undefined);
     return next;
+  }
+
+  private send(currency: string, address: string, amount: string, { fee = usualFee, tag }: Terms): Promise<string> {
+    const network = networkOf(currency);
+    const units = toUnits(amount, assetOf(currency).decimals);
+    if (network.kind === 'utxo') return this.coinsOf(currency).pay(address, units, fee);
+    if (!network.expiring) return this.payOnEvm(currency, address, units);
+    return payXrp(simulatorUrlOf(this.chains, currency), { address, ...(tag === undefined ? {} : { tag }) }, units);
   }
 
   /** Replaces an unconfirmed payment of coins: a higher fee, and another address or amount where told. */
@@ -85,7 +93,7 @@ export class Payer {
   private async callForwarder(name: 'forward' | 'pretend', address: string, amount: string): Promise<string> {
     this.forwarder ??= await deploy(this.chains.ethRpcUrl, 'Forwarder');
     const data = encodeFunctionData({ abi: forwarderAbi, functionName: name, args: [address as Hex] });
-    return this.send('ETH', {
+    return this.sendOnEvm('ETH', {
       to: this.forwarder,
       data,
       value: `0x${toUnits(amount, 18).toString(16)}`,
@@ -93,9 +101,8 @@ export class Payer {
     });
   }
 
-  private payOnEvm(currency: string, address: string, amount: string): Promise<string> {
-    const units = toUnits(amount, assetOf(currency).decimals);
-    if (!isToken(currency)) return this.send(currency, { to: address, value: `0x${units.toString(16)}` });
+  private payOnEvm(currency: string, address: string, units: bigint): Promise<string> {
+    if (!isToken(currency)) return this.sendOnEvm(currency, { to: address, value: `0x${units.toString(16)}` });
     const contract = this.tokens[currency];
     if (!contract) throw new Error(`There is no ${currency} on the local chain`);
     return this.sendToken(contract, address, units, currency);
@@ -104,18 +111,20 @@ export class Payer {
   /** Any token, also one that the service does not know, on the chain of `on`. `units`: the token's own. */
   sendToken(contract: string, address: string, units: bigint, on = 'ETH'): Promise<string> {
     const data = encodeFunctionData({ abi: erc20Abi, functionName: 'transfer', args: [address as Hex, units] });
-    return this.send(on, { to: contract, data, gas: '0x186a0' });
+    return this.sendOnEvm(on, { to: contract, data, gas: '0x186a0' });
   }
 
   /** Sends a transaction on the EVM chain of `currency`. */
-  private send(currency: string, transaction: Readonly<Record<string, string>>): Promise<string> {
+  private sendOnEvm(currency: string, transaction: Readonly<Record<string, string>>): Promise<string> {
     return sendFromNode(evmUrlOf(this.chains, currency), transaction, this.account);
   }
 
   /** Mines on the chain of `currency`. */
   mine(currency: string, blocks = 1): Promise<unknown> {
-    return networkOf(currency).kind === 'utxo'
-      ? mineCoins(this.chains, currency, blocks)
+    const network = networkOf(currency);
+    if (network.kind === 'utxo') return mineCoins(this.chains, currency, blocks);
+    return network.expiring
+      ? closeLedgers(simulatorUrlOf(this.chains, currency), blocks)
       : mineEthereum(evmUrlOf(this.chains, currency), blocks);
   }
 

@@ -45,6 +45,8 @@ export type SandboxFile = Readonly<{
   coins: Readonly<Record<string, LocalCoins>>;
   /** Of other EVM networks that were asked for, by the ticker of the native coin. */
   evm: Readonly<Record<string, string>>;
+  /** Of simulators that were asked for, by the ticker of the native coin. */
+  simulators: Readonly<Record<string, string>>;
   databaseUrl: string;
   /** What its processes are configured with, the key of secrets left out. */
   settings: Readonly<Record<string, string>>;
@@ -67,7 +69,7 @@ const demoLogin = (dashboardUrl: string, { email, password, totpSecret }: DemoMe
   dashboardLink({ dashboardUrl }, '/sign-in', { email, password, totp: totpSecret });
 
 export function writeSandboxFile(stack: Stack, merchant: DemoMerchant, shopUrl: string): SandboxFile {
-  const { ethRpcUrl, btcRpcUrl, coins = {}, evm = {} } = chainsOf(stack);
+  const { ethRpcUrl, btcRpcUrl, coins = {}, evm = {}, simulators = {} } = chainsOf(stack);
   const { DASHBOARD_URL: dashboardUrl } = parseConfig(stack.env);
   const { SECRETS_KEY: _, ...settings } = stack.env;
   const file: SandboxFile = {
@@ -86,6 +88,7 @@ export function writeSandboxFile(stack: Stack, merchant: DemoMerchant, shopUrl: 
     btcRpcUrl,
     coins,
     evm,
+    simulators,
     databaseUrl: stack.postgres.url,
     settings,
     merchant,

@@ -7,6 +7,7 @@ import { randomBase62 } from '../db/sealing';
 import { addWallet } from '../db/wallets/wallets';
 import { scopes } from '../domain/access/access';
 import { assetOf, assets, assetsOn, networks, type NetworkId } from '../domain/chains/assets';
+import { capitalTag, tagIn } from '../domain/chains/tags';
 import { parseConfig, type Config } from '../domain/config';
 import { divide, subtract } from '../domain/money';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
@@ -85,6 +86,7 @@ const treasuryFloat: Readonly<Record<string, string>> = {
   ETH_ARBITRUM: '100',
   USDC_ARBITRUM: '100000',
   BNB: '500',
+  XRP: '50000',
 };
 
 /** Gives our treasury its float, once, each hot wallet its share. The followers book it as capital when it is final. */
@@ -98,8 +100,8 @@ export async function fundTreasury(db: DataSource, payer: Payer): Promise<void> 
   }
 }
 
-/** Pays money of the platform's own into the treasury, each hot wallet its share. Returns the transactions: none on a
- *  network that is off. */
+/** Pays money of the platform's own into the treasury, each hot wallet its share; where payments share its account, with
+ *  the tag that says so. Returns the transactions: none on a network that is off. */
 export async function payIn(db: DataSource, payer: Payer, currency: string, amount: string): Promise<string[]> {
   const { network, payDecimals } = assetOf(currency);
   const lanes = (await db.query(
@@ -111,7 +113,7 @@ export async function payIn(db: DataSource, payer: Payer, currency: string, amou
   for (const [n, { address }] of lanes.entries()) {
     const share = divide(left, String(lanes.length - n), payDecimals, 'down');
     left = subtract(left, share);
-    txIds.push((await payer.pay(currency, address, share)).txId);
+    txIds.push((await payer.pay(currency, address, share, tagIn({ tag: capitalTag(network) ?? undefined }))).txId);
   }
   return txIds;
 }

@@ -38,6 +38,7 @@ const portVariables = {
   optimism: ['OP Mainnet node', 'OPTIMISM_RPC_PORT'],
   arbitrum: ['Arbitrum node', 'ARBITRUM_RPC_PORT'],
   bnb: ['BNB node', 'BNB_RPC_PORT'],
+  xrpl: ['simulator of the XRP Ledger', 'XRPL_RPC_PORT'],
   smtp: ['mail, SMTP', 'SMTP_PORT'],
   mail: ['mail, page', 'MAIL_PORT'],
   swap: ['swap provider', 'SWAP_PORT'],
@@ -193,6 +194,10 @@ function table(file: SandboxFile): string {
       url,
     ]),
     ...Object.entries(file.evm).map(([currency, url]): [string, string] => [`${networkOf(currency).name} RPC`, url]),
+    ...Object.entries(file.simulators).map(([currency, url]): [string, string] => [
+      `${networkOf(currency).name}, simulated`,
+      url,
+    ]),
     ['PostgreSQL', file.databaseUrl],
     ['Merchant', merchant.id],
     ['E-mail', merchant.email],

@@ -42,6 +42,8 @@ export type Invoice = Readonly<{
   slug: string;
   currency?: string;
   address: string;
+  /** Behind the address, where its network has tags. */
+  tag?: string;
   amount: number;
   status: string;
 }>;
@@ -227,8 +229,10 @@ export class World {
         { 'idempotency-key': key },
       ).catch(() => null);
       if (answer?.status === 201) {
-        const { paymentId, invoiceUrl, depositAddress, amount, currency, status } = answer.body;
-        return { id: paymentId, slug: invoiceUrl.split('/').at(-1), address: depositAddress, amount, currency, status };
+        const { paymentId, invoiceUrl, depositAddress: address, destinationTag, ...more } = answer.body;
+        const { amount, currency, status } = more;
+        const receiver = { address, ...(destinationTag ? { tag: destinationTag } : {}) };
+        return { id: paymentId, slug: invoiceUrl.split('/').at(-1), ...receiver, amount, currency, status };
       }
       if (Date.now() > end || (answer && answer.status < 500))
         throw new Error(`No payment: ${answer?.status} ${JSON.stringify(answer?.body)}`);

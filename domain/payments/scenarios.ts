@@ -30,6 +30,8 @@ export function faultOfScenario(
   if (!wanted.includes(status)) return `${scenario} needs a payment that is ${wanted.join(' or ')}: this is ${status}`;
   if (currency === null) return noAddress;
   if (isByLightning(currency)) return noNode;
+  const { name, expiring } = networkOf(currency);
+  if (scenario === 'reorg' && expiring === 'xrpl') return `${name} takes no block back: there is no reorg to simulate`;
   if (scenario !== 'wrong_currency' || otherAsset(currency)) return null;
-  return `wrong_currency needs another asset on the payment's network: ${networkOf(currency).name} has none`;
+  return `wrong_currency needs another asset on the payment's network: ${name} has none`;
 }

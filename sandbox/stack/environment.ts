@@ -49,7 +49,7 @@ export function environmentOf(sources: Sources): Record<string, string> {
 
 /** Where the nodes are, and what is on their chains. */
 const nodeVariables = ({ parts, networks, tokens, contracts }: Sources): Variables => {
-  const { btcd, litecoind, anvil, evmNodes } = parts;
+  const { btcd, litecoind, anvil, evmNodes, simulators } = parts;
   return {
     BTC_RPC_URL: btcd.url,
     BTC_RPC_USER: btcd.user,
@@ -62,6 +62,9 @@ const nodeVariables = ({ parts, networks, tokens, contracts }: Sources): Variabl
     ETH_RPC_URL: anvil.url,
     TOKEN_CONTRACTS: JSON.stringify(tokens),
     ...contracts,
-    ...Object.fromEntries([...evmNodes].map(([id, { url }]) => [`${networksById[id].settings.prefix}_RPC_URL`, url])),
+    ...Object.fromEntries(
+      [...evmNodes, ...simulators].map(([id, { url }]) => [`${networksById[id].settings.prefix}_RPC_URL`, url]),
+    ),
+    SIGNER_NODES: JSON.stringify(Object.fromEntries([...simulators].map(([id, { url }]) => [id, url]))),
   };
 };

@@ -1,4 +1,5 @@
 import { mkdirSync } from 'node:fs';
+import { networks as networksById, type NetworkId } from '../../domain/chains/assets';
 import { deployContracts } from '../local-contracts';
 import { historyShards } from '../parts/temporal-on-postgres/settings';
 import { endLeftovers } from '../process';
@@ -37,12 +38,18 @@ export async function startStack(given: StackOptions): Promise<Stack> {
   }
 }
 
+/** A part by the name of its network; a simulator is called one. */
+const inWords = (id: NetworkId): string =>
+  networksById[id].expiring ? `a simulator of the ${networksById[id].name}` : id;
+
 async function startAll(options: StackOptions, place: Place, running: Running): Promise<Stack> {
   const { say, env: given = {}, networks: extra = [] } = options;
   const networks = [...usualNetworks, ...extra];
   const temporal =
     options.temporalStore === 'postgres' ? `Temporal on it (${historyShards} history shards, for good)` : 'Temporal';
-  say?.(`Starting PostgreSQL, ${temporal}, anvil, btcd${extra.map((one) => `, ${one}`).join('')} and the mail catcher`);
+  say?.(
+    `Starting PostgreSQL, ${temporal}, anvil, btcd${extra.map((one) => `, ${inWords(one)}`).join('')} and the mail catcher`,
+  );
   const parts = await startParts(options, place, running);
   if (!options.isMigrated) {
     say?.('Bringing the database to the newest schema');
@@ -76,8 +83,8 @@ type Made = Readonly<{
 
 function stackOf({ place, parts, helpers, tokens, env, prepare, running }: Made): Stack {
   const { services, stop } = running;
-  const { evmNodes, ...single } = parts;
-  const named = [...Object.values(single), ...evmNodes.values(), ...Object.values(helpers)];
+  const { evmNodes, simulators, ...single } = parts;
+  const named = [...Object.values(single), ...evmNodes.values(), ...simulators.values(), ...Object.values(helpers)];
   return {
     ...parts,
     ...helpers,

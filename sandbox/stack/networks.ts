@@ -1,4 +1,4 @@
-import { evmNetworks, type NetworkId } from '../../domain/chains/assets';
+import { evmNetworks, expiringNetworks, type NetworkId } from '../../domain/chains/assets';
 
 /** Networks that a sandbox has when it is asked for them. */
 export const optionalNetworks = [
@@ -8,6 +8,7 @@ export const optionalNetworks = [
   'optimism',
   'arbitrum',
   'bnb',
+  'xrpl',
 ] as const satisfies readonly NetworkId[];
 export type OptionalNetwork = (typeof optionalNetworks)[number];
 export const usualNetworks: readonly NetworkId[] = ['bitcoin', 'ethereum'];
@@ -18,4 +19,5 @@ export const localChains: Readonly<Record<string, string>> = {
   ...Object.fromEntries(
     evmNetworks().map(({ settings, localChainIds: [id] }) => [`${settings.prefix}_CHAIN_ID`, String(id)]),
   ),
+  ...Object.fromEntries(expiringNetworks().map(({ settings }) => [`${settings.prefix}_NETWORK`, 'simulator'])),
 };

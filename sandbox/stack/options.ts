@@ -57,6 +57,8 @@ export type Stack = Readonly<{
   litecoind: Awaited<ReturnType<typeof startLitecoind>> | null;
   /** Of EVM networks beside Ethereum: those that were asked for. */
   evmNodes: ReadonlyMap<NetworkId, Part>;
+  /** Of networks that have no node on one machine: those that were asked for. */
+  simulators: ReadonlyMap<NetworkId, Part>;
   mail: Part & { smtpUrl: string };
   swap: Part | null;
   /** The payers of a test instance; null: it is live. */

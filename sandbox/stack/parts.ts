@@ -1,4 +1,5 @@
-import { evmNetworks, type NetworkId } from '../../domain/chains/assets';
+import { join } from 'node:path';
+import { evmNetworks, expiringNetworks, type ExpiringNetwork, type NetworkId } from '../../domain/chains/assets';
 import { allOrFirstError } from '../all-or-first-error';
 import { startAnvil } from '../parts/anvil';
 import { startBtcd } from '../parts/btcd';
@@ -8,13 +9,17 @@ import { external, type Part } from '../parts/part';
 import { startPostgres } from '../parts/postgres';
 import { startTemporal } from '../parts/temporal';
 import { startTemporalOnPostgres } from '../parts/temporal-on-postgres';
+import { startXrplSimulator } from '../parts/xrpl-simulator';
 import { payerAddressOn, payerBitcoinKey, type Secrets } from '../secrets';
 import type { Stack, StackOptions } from './options';
 import { temporalPorts, type Ports } from './ports';
 import type { Running } from './running';
 
 /** The parts that a stack stands on: database, Temporal, nodes and mail. */
-export type Parts = Pick<Stack, 'postgres' | 'temporal' | 'anvil' | 'btcd' | 'litecoind' | 'evmNodes' | 'mail'>;
+export type Parts = Pick<
+  Stack,
+  'postgres' | 'temporal' | 'anvil' | 'btcd' | 'litecoind' | 'evmNodes' | 'simulators' | 'mail'
+>;
 
 /** Where the parts of a stack are, and with which secrets. */
 export type Place = Readonly<{ dataDir: string; ports: Ports; secrets: Secrets; payer: string }>;
@@ -24,7 +29,7 @@ export async function startParts(options: StackOptions, place: Place, { add }: R
   const { dataDir, ports } = place;
   const extra = options.networks ?? [];
   const database = add(startDatabase(options, place));
-  const [postgres, temporal, anvil, btcd, litecoind, others, mail] = await allOrFirstError([
+  const [postgres, temporal, anvil, btcd, litecoind, others, simulators, mail] = await allOrFirstError([
     database,
     add(startWorkflows(options, place, database)),
     add(startAnvil({ dataDir, port: ports.ethereum, onCrash: crashed(options, 'anvil') })),
@@ -39,9 +44,15 @@ export async function startParts(options: StackOptions, place: Place, { add }: R
           return [id, await add(startAnvil({ ...its, onCrash: crashed(options, name) }))] as const;
         }),
     ),
+    Promise.all(
+      expiringNetworks()
+        .filter(({ id }) => extra.some((one) => one === id))
+        .map(async (network) => [network.id, await add(startSimulatorOf(network, options, place))] as const),
+    ),
     add(startMail({ dataDir, smtpPort: ports.smtp, port: ports.mail })),
   ]);
-  return { postgres, temporal, anvil, btcd, litecoind, evmNodes: new Map<NetworkId, Part>(others), mail };
+  const evmNodes = new Map<NetworkId, Part>(others);
+  return { postgres, temporal, anvil, btcd, litecoind, evmNodes, simulators: new Map(simulators), mail };
 }
 
 const crashed = (options: StackOptions, name: string) => (how: string) => options.onCrash?.(name, how);
@@ -99,3 +110,21 @@ const startLitecoin = (options: StackOptions, { dataDir, ports, secrets, payer }
     miningAddress: payerAddressOn(payer, 'litecoin'),
     onCrash: crashed(options, 'litecoind'),
   });
+
+/** How often a simulator makes a block while something waits for it, and while nothing does: then its time goes on, and
+ *  what it keeps hardly grows. */
+const pace = { everyMs: 1000, idleEveryMs: 60_000 };
+
+/** In place of a node: no real one of such a network runs on one machine. Without a miner nothing comes by itself. */
+function startSimulatorOf(
+  { id, chains }: ExpiringNetwork,
+  { miner = true }: StackOptions,
+  { dataDir, ports }: Place,
+): Promise<Part> {
+  const chain = chains.simulator;
+  if (chain?.family !== 'xrpl') throw new Error(`There is no simulator of ${id}`);
+  return startXrplSimulator({
+    ...{ dataDir: join(dataDir, id), port: ports[id as keyof Ports], networkId: chain.networkId },
+    ...(miner ? { closeEveryMs: pace.everyMs, idleEveryMs: pace.idleEveryMs } : {}),
+  });
+}

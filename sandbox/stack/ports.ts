@@ -17,6 +17,7 @@ export const fixedPorts = {
   optimism: 8549,
   arbitrum: 8550,
   bnb: 8551,
+  xrpl: 5005,
   smtp: 1025,
   mail: 8025,
   swap: 8040,

@@ -40,7 +40,7 @@ async function paysSmallCoins(): Promise<void> {
   );
   // At a low fee, which the node estimates by; the payer's change comes with the blocks.
   const pays = (): Promise<boolean> =>
-    world.payer.pay('BTC', hot.address, '0.0001', 300n).then(
+    world.payer.pay('BTC', hot.address, '0.0001', { fee: 300n }).then(
       () => true,
       () => false,
     );

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { networkOf } from '../../domain/chains/assets';
+import { tagIn } from '../../domain/chains/tags';
 import { dropBitcoin, reorgEthereum, transactionsOf } from '../../sandbox/chain-tools';
 import { bitcoinCall, coinUrlOf } from '../../sandbox/miner';
 import { call } from '../../sandbox/parts/json-rpc';
@@ -94,7 +95,7 @@ export async function payer(invoice: Invoice, action: string, body: object = {})
 }
 export const text = (amount: number): string => (amount < 1e-6 ? amount.toFixed(8) : String(amount));
 export const pay = (invoice: Invoice, amount = text(invoice.amount)) =>
-  world.payer.pay(invoice.currency!, invoice.address, amount);
+  world.payer.pay(invoice.currency!, invoice.address, amount, tagIn(invoice));
 export const half = (invoice: Invoice): string => (invoice.amount / 2).toFixed(8);
 /** Half of it is paid; where pools are not read it is in a block of its own, unless blocks tick. */
 export async function halfPaid(currency: string, settings?: Partial<typeof usual>): Promise<Invoice> {

@@ -4,6 +4,7 @@ import { decode, encode } from 'ripple-binary-codec';
 import { xrplNode } from '../../chains/xrpl/node';
 import { signFields } from '../../chains/xrpl/signing';
 import { startXrplSimulator } from '../../sandbox/parts/xrpl-simulator';
+import { payXrp } from '../../sandbox/xrpl-payer';
 import { rich, simulatedXrpl, xrp, type Fields, type Person, type SimulatedXrpl } from '../chain/xrpl-network';
 
 /** The rules of the simulated node, each as the page of xrpl.org says it. */
@@ -343,5 +344,24 @@ it('closes ledgers by itself where it is told to', async () => {
   expect(seen.size).toBeGreaterThanOrEqual(3);
   await part.stop();
   await expect(startXrplSimulator({ port: 0, dataDir, networkId: 1 })).rejects.toThrow('is of network 55555, not 1');
+  rmSync(dataDir, { recursive: true });
+});
+
+it('closes hardly a ledger while nothing waits for one, and the next one at once where something does', async () => {
+  const dataDir = mkdtempSync(`${tmpdir()}/xrpl-`);
+  const options = { port: 0, dataDir, networkId: 55_555, closeEveryMs: 20, idleEveryMs: 60_000 };
+  const part = await startXrplSimulator(options);
+  const node = xrplNode({ url: part.url });
+  const after = async (ms: number): Promise<number> => {
+    await new Promise((resolve) => setTimeout(resolve, ms));
+    return (await node.head()).height;
+  };
+  const { height } = await node.head();
+  // The first look closes one.
+  expect(await after(300)).toBeLessThanOrEqual(height + 1);
+  const txId = await payXrp(part.url, { address: net.person(70).address, tag: '7' }, xrp(5));
+  await after(300);
+  expect(await node.find(txId)).toMatchObject({ state: 'validated', success: true });
+  await part.stop();
   rmSync(dataDir, { recursive: true });
 });

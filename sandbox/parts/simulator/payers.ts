@@ -7,7 +7,7 @@ import { faultOfScenario, noAddress, otherAsset, type Scenario } from '../../../
 import { notifyPayment } from '../../../db/chains/notify';
 import { coinUrlOf, mineCoins, type Chains, type Miner } from '../../miner';
 import { dropBitcoin, reorgEthereum, transactionsOf } from '../../chain-tools';
-import { Payer } from '../../payer';
+import { Payer, type Payment } from '../../payer';
 import { call } from '../json-rpc';
 
 /** The payment is not in a state for the scenario. */
@@ -31,6 +31,7 @@ type Subject = Readonly<{
   currency: string;
   network: NetworkId;
   deposit_address: string;
+  destination_tag: string | null;
   amount: string;
   amount_paid: string;
   fiat_amount: string;
@@ -107,9 +108,14 @@ export class Payers {
     }
   }
 
+  private payTo(subject: Subject, amount: string, currency = subject.currency): Promise<Payment> {
+    const { deposit_address: address, destination_tag: tag } = subject;
+    return this.payer.pay(currency, address, amount, tag === null ? {} : { tag });
+  }
+
   /** One payment, and the blocks that it waits for. */
   private async pays(id: string, subject: Subject, amount: string, currency = subject.currency): Promise<Act> {
-    const { txId } = await this.inTurn(subject, () => this.payer.pay(currency, subject.deposit_address, amount));
+    const { txId } = await this.inTurn(subject, () => this.payTo(subject, amount, currency));
     return {
       txId,
       afterwards: async () => {
@@ -136,9 +142,7 @@ export class Payers {
       if (status !== 'EXPIRED') await this.options.db.transaction((tx) => notifyPayment(tx, id));
       return status === 'EXPIRED';
     });
-    const { txId } = await this.inTurn(subject, () =>
-      this.payer.pay(subject.currency, subject.deposit_address, subject.amount),
-    );
+    const { txId } = await this.inTurn(subject, () => this.payTo(subject, subject.amount));
     return { txId, afterwards: () => this.confirm(subject) };
   }
 
@@ -162,7 +166,7 @@ export class Payers {
     const replaced = this.inTurn(subject, () =>
       this.still(async () => {
         await this.payer.mine(subject.currency);
-        const { txId } = await this.payer.pay(subject.currency, subject.deposit_address, amount);
+        const { txId } = await this.payTo(subject, amount);
         sent(txId);
         await this.payer.mine(subject.currency);
         const isCounted = async ({ status }: Subject): Promise<boolean> =>
@@ -209,7 +213,7 @@ export class Payers {
       afterwards: async () => {
         await afterwards();
         await this.until(id, 'is confirmed', ({ status }) => counted.includes(status));
-        await this.inTurn(subject, () => this.payer.pay(subject.currency, subject.deposit_address, amount));
+        await this.inTurn(subject, () => this.payTo(subject, amount));
         await this.confirm(subject);
       },
     };
@@ -236,7 +240,7 @@ export class Payers {
 
   private async read(id: string): Promise<Subject> {
     const [row] = await this.options.db.query<Found[]>(
-      `SELECT status, exceptions, currency, network, deposit_address,
+      `SELECT status, exceptions, currency, network, deposit_address, destination_tag,
               amount::text AS amount, amount_paid::text AS amount_paid,
               fiat_amount::text AS fiat_amount, fiat_currency, required_confirmations
          FROM payment WHERE id = $1`,

@@ -15,6 +15,8 @@ export type XrplSimulatorOptions = Readonly<{
   networkId: number;
   /** Closes a ledger this often; absent: `ledger_accept` alone does. */
   closeEveryMs?: number;
+  /** While nothing waits for one, a ledger this often; absent: as often. What it keeps grows with each. */
+  idleEveryMs?: number;
 }>;
 
 type Said = Readonly<{ status: number; body: string }> | 'cut';
@@ -98,7 +100,10 @@ export async function startXrplSimulator(options: XrplSimulatorOptions): Promise
       if (said === 'cut') response.destroy();
       else response.writeHead(said.status, { 'content-type': 'application/json' }).end(said.body);
     };
+    let closedAt = 0;
     const close = (): void => {
+      if (!network.isWaiting && Date.now() - closedAt < (options.idleEveryMs ?? 0)) return;
+      closedAt = Date.now();
       network.close();
       save();
     };

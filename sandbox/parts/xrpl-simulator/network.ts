@@ -63,6 +63,11 @@ export class Network {
     return this.open.transactions.length;
   }
 
+  /** Something waits for the next ledger, or for one after it. */
+  get isWaiting(): boolean {
+    return this.openSize + this.state.queue.length + this.state.held.length > 0;
+  }
+
   private waiting(): Transaction[] {
     return [...this.state.queue, ...this.state.held].map(readTransaction);
   }
