@@ -5,6 +5,7 @@ import { evmChainOf, expiringChainOf, registered, tronChainOf, utxoChainOf, type
 import { evmAdapter } from './evm/node';
 import type { NodeLogin } from './node-http';
 import { tronAdapter } from './tron/adapter';
+import { tronLogins } from './tron/http';
 import { utxoAdapter } from './utxo/node';
 import { xrplAdapter } from './xrpl/adapter';
 
@@ -21,7 +22,7 @@ export const adapterOf = (
   if (network.expiring) {
     const chain = expiringChainOf(network, settings);
     if (chain.family === 'xrpl') return xrplAdapter(network, chain, login);
-    return tronAdapter(network, tronChainOf(chain, assets, settings), { login });
+    return tronAdapter(network, tronChainOf(chain, assets, settings), tronLogins(login));
   }
   return evmAdapter(network, { login, chain: evmChainOf(network, assets, settings), warn });
 };

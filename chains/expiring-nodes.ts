@@ -6,9 +6,9 @@ import { expiringAmong, isSameNode, type SignerNodes } from '../domain/signer-no
 import { loginOf, type Config } from '../domain/config';
 import { expiringChainOf, registered, tronChainOf, type Registered } from './codecs';
 import { tronFamily } from './tron/expiring-family';
+import { tronLogins } from './tron/http';
 import { tronNode } from './tron/node';
 import { checkTronNode } from './tron/node-check';
-import type { TronChain } from './tron/plan';
 import { xrplFamily } from './xrpl/expiring-family';
 import { ofNetwork, xrplNode } from './xrpl/node';
 import { checkXrplNode, ofSigner } from './xrpl/node-check';
@@ -17,14 +17,11 @@ import { checkXrplNode, ofSigner } from './xrpl/node-check';
 
 type SignerNode = SignerNodes[string];
 
-const tronOf = (chain: TronChain, { url, final }: SignerNode): ReturnType<typeof tronNode> =>
-  tronNode(chain, { login: { url }, ...(final === undefined ? {} : { solid: { url: final } }) });
-
 function familyOf({ network, assets }: Registered, settings: ChainSettings, node: SignerNode): ExpiringFamily {
   const chain = expiringChainOf(network as ExpiringNetwork, settings);
   if (chain.family === 'xrpl') return xrplFamily(chain, ofNetwork(xrplNode(node), chain));
   const tron = tronChainOf(chain, assets, settings);
-  return tronFamily(tron, tronOf(tron, node));
+  return tronFamily(tron, tronNode(tron, tronLogins(node)));
 }
 
 /** What the signer signs with, and asks, of each network that is on and whose transactions expire. Throws where one has
@@ -56,7 +53,7 @@ export async function checkSignerNode(id: NetworkId, config: Config): Promise<Fi
   const found =
     chain.family === 'xrpl'
       ? await checkXrplNode(chain, xrplNode(node), ofSigner)
-      : await checkTronNode(tronOf(tronChainOf(chain, assets, config.chain), node), {
+      : await checkTronNode(tronNode(tronChainOf(chain, assets, config.chain), tronLogins(node)), {
           name: "The signer's node",
           isLocal: isLocalChain(network, config.chain),
         });

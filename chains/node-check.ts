@@ -5,6 +5,7 @@ import { evmChainOf, expiringChainOf, registered, tronChainOf } from './codecs';
 import { checkEvmNode } from './evm/node-check';
 import { jsonRpc } from './json-rpc';
 import type { NodeLogin } from './node-http';
+import { tronLogins } from './tron/http';
 import { tronNode } from './tron/node';
 import { checkTronNode } from './tron/node-check';
 import { checkUtxoNode } from './utxo/node-check';
@@ -21,7 +22,7 @@ export async function checkNode(id: NetworkId, settings: ChainSettings, login: N
     const chain = expiringChainOf(network, settings);
     if (chain.family === 'xrpl') return checkXrplNode(chain, xrplNode(login, 5000), followed);
     const words = { name: 'The node', isLocal: isLocalChain(network, settings) };
-    return checkTronNode(tronNode(tronChainOf(chain, assets, settings), { login }), words);
+    return checkTronNode(tronNode(tronChainOf(chain, assets, settings), tronLogins(login)), words);
   }
   return checkEvmNode(network, evmChainOf(network, assets, settings), rpc);
 }

@@ -5,8 +5,9 @@ import { DomainError } from '../domain/errors';
 
 /** What calls of a node over HTTP share, whatever is said in them. */
 
-/** Where a node is, and who we are to it; absent: nobody. */
-export type NodeLogin = Readonly<{ url: string; user?: string; password?: string }>;
+/** Where a node is, and who we are to it; absent: nobody. `final`: where it shows its final blocks, of a node that has
+ *  them at another address. */
+export type NodeLogin = Readonly<{ url: string; user?: string; password?: string; final?: string }>;
 
 /** Connections to a node at the most; what is asked beyond them waits. */
 const connections = 64;

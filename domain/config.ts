@@ -63,13 +63,16 @@ export type Config = Readonly<
 /** The settings of every network's node. */
 export type NodeConfig = Pick<
   Config,
-  `${UtxoPrefix}_RPC_${'URL' | 'USER' | 'PASSWORD'}` | `${EvmPrefix | ExpiringPrefix}_RPC_URL`
+  `${UtxoPrefix}_RPC_${'URL' | 'USER' | 'PASSWORD'}` | `${EvmPrefix | ExpiringPrefix}_RPC_URL` | 'TRON_FINAL_RPC_URL'
 >;
-type Login = Readonly<{ url: string; user?: string; password?: string }>;
+type Login = Readonly<{ url: string; user?: string; password?: string; final?: string }>;
 /** How the node of a network is reached. */
 export function loginOf(id: NetworkId, config: NodeConfig): Login {
   const network = networks[id];
-  if (network.kind === 'account') return { url: config[`${network.settings.prefix}_RPC_URL`] };
+  if (network.kind === 'account') {
+    const final = network.expiring === 'tron' ? config.TRON_FINAL_RPC_URL : '';
+    return { url: config[`${network.settings.prefix}_RPC_URL`], ...(final ? { final } : {}) };
+  }
   const { prefix } = network.settings;
   return {
     url: config[`${prefix}_RPC_URL`],
@@ -363,12 +366,15 @@ function sweepersIn(raw: Raw, faults: string[]): ChainSettings['sweepers'] {
   return Object.fromEntries(set.filter(([, address]) => address !== ''));
 }
 
+/** What a contract of a token looks like: as an address of its network. */
+const contractForm = (ticker: string): RegExp => new RegExp(findAsset(ticker)?.addressRegex ?? '^0x[0-9a-fA-F]{40}$');
+
 function parseContracts(json: string, faults: string[]): Record<string, string> {
   try {
     const value: unknown = JSON.parse(json || '{}');
     if (value && typeof value === 'object' && !Array.isArray(value)) {
       for (const [ticker, contract] of Object.entries(value))
-        if (typeof contract !== 'string' || !/^0x[0-9a-fA-F]{40}$/.test(contract))
+        if (typeof contract !== 'string' || !contractForm(ticker).test(contract))
           faults.push(`TOKEN_CONTRACTS: '${String(contract)}' of ${ticker} is no contract address`);
       return value as Record<string, string>;
     }

@@ -25,6 +25,7 @@ export type Refusable = Readonly<{
   TEMPORAL_API_KEY: string;
   TEMPORAL_TLS: boolean;
   OTEL_EXPORTER_OTLP_ENDPOINT: string;
+  TRON_FINAL_RPC_URL: string;
 }> &
   Readonly<
     Record<`${UtxoPrefix | ExpiringPrefix}_NETWORK` | `${UtxoPrefix | EvmPrefix | ExpiringPrefix}_RPC_URL`, string>
@@ -119,6 +120,8 @@ export function refusalsOf(raw: Refusable): string[] {
     const fault = faultOfNode(raw[name]);
     if (fault) faults.push(`${name} ${fault}`);
   }
+  const ofFinal = raw.TRON_FINAL_RPC_URL && faultOfNode(raw.TRON_FINAL_RPC_URL);
+  if (ofFinal) faults.push(`TRON_FINAL_RPC_URL ${ofFinal}`);
   const ofCollector = raw.OTEL_EXPORTER_OTLP_ENDPOINT && faultOfNode(raw.OTEL_EXPORTER_OTLP_ENDPOINT);
   if (ofCollector) faults.push(`OTEL_EXPORTER_OTLP_ENDPOINT ${ofCollector}`);
   if (raw.TEMPORAL_API_KEY && !raw.TEMPORAL_TLS)

@@ -63,8 +63,11 @@ const evmNodes = Object.assign({}, ...evmNetworks().map(evmNode)) as Readonly<
 
 /** How the node of a network whose transactions expire is reached, and which of its chains it serves. The signer's own:
  *  SIGNER_NODES. */
-const expiringNode = ({ name, settings: { prefix, node, url }, chains }: ExpiringNetwork) => ({
+const expiringNode = ({ name, settings: { prefix, node, url }, chains, expiring }: ExpiringNetwork) => ({
   [`${prefix}_RPC_URL`]: text(`HTTP API of ${node}; credentials in the address`, url),
+  ...(expiring === 'tron'
+    ? { TRON_FINAL_RPC_URL: text('Where that node shows its final blocks (walletsolidity); empty: there too', '') }
+    : {}),
   [`${prefix}_SECOND_RPC_URL`]: text(
     `Another ${name} node, of another operator, compared with the first; credentials in the address; empty: none`,
     '',
@@ -72,7 +75,7 @@ const expiringNode = ({ name, settings: { prefix, node, url }, chains }: Expirin
   ...chainOf(name, prefix, chains),
 });
 const expiringNodes = Object.assign({}, ...expiringNetworks().map(expiringNode)) as Readonly<
-  Record<`${ExpiringPrefix}_${'RPC_URL' | 'SECOND_RPC_URL' | 'NETWORK'}`, TString>
+  Record<`${ExpiringPrefix}_${'RPC_URL' | 'SECOND_RPC_URL' | 'NETWORK'}` | 'TRON_FINAL_RPC_URL', TString>
 >;
 
 export const configSchema = Type.Object({

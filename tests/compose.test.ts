@@ -107,7 +107,16 @@ it.each(services.filter(([, { build }]) => !build))('%s is pinned and set by var
 
 const ofChains = ours.filter(([name]) => !['migrate', 'checkout'].includes(name));
 it.each(ofChains)('%s knows the chains, and the contracts of tokens on them', (_, { environment = {} }) => {
-  const chains = ['MODE', 'NETWORKS', 'BTC_NETWORK', 'LTC_NETWORK', 'XRPL_NETWORK', 'ETH_CHAIN_ID', 'TOKEN_CONTRACTS'];
+  const chains = [
+    'MODE',
+    'NETWORKS',
+    'BTC_NETWORK',
+    'LTC_NETWORK',
+    'XRPL_NETWORK',
+    'TRON_NETWORK',
+    'ETH_CHAIN_ID',
+    'TOKEN_CONTRACTS',
+  ];
   for (const name of chains) expect(environment[name]).toMatch(new RegExp(`^\\$\\{${name}:-`));
 });
 
@@ -594,6 +603,7 @@ describe('4: a live and a test instance side by side', () => {
       ARBITRUM_CHAIN_ID: '421614',
       BNB_CHAIN_ID: '97',
       XRPL_NETWORK: 'testnet',
+      TRON_NETWORK: 'nile',
     };
     const all = Object.entries({ ...service.environment, ...own(name).environment });
     const env = Object.fromEntries(all.map(([variable, value]) => [variable, filled(value)]));

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ConfigError, parseConfig } from '../domain/config';
+import { ConfigError, loginOf, parseConfig } from '../domain/config';
 import { configSchema } from '../domain/settings';
 
 const production = {
@@ -41,7 +41,7 @@ it('takes a complete production configuration', () => {
   expect(parseConfig(production)).toMatchObject({
     isProduction: true,
     chain: {
-      chainNames: { bitcoin: 'mainnet', litecoin: 'mainnet', xrpl: 'mainnet' },
+      chainNames: { bitcoin: 'mainnet', litecoin: 'mainnet', xrpl: 'mainnet', tron: 'mainnet' },
       chainIds: { ethereum: 1, polygon: 137, base: 8453, optimism: 10, arbitrum: 42161, bnb: 56 },
       sweepers: {},
     },
@@ -62,6 +62,7 @@ it.each([
   ['BTC_NETWORK', 'simnet'],
   ['LTC_NETWORK', 'regtest'],
   ['XRPL_NETWORK', 'simulator'],
+  ['TRON_NETWORK', 'simulator'],
 ])('refuses %s=%s in production, and only there', (name, value) => {
   expect(() => parseConfig({ ...production, [name]: value })).toThrow(
     new RegExp(`${name}.* refused with NODE_ENV=production`),
@@ -164,6 +165,17 @@ it('asks a provider over TLS only, and with a key', () => {
   expect(() => parseConfig({ ...chosen, AML_API_URL: 'chainalysis' })).toThrow('AML_API_URL');
 });
 
+it('asks a node of TRON for its final blocks where they are, and takes contracts as its network writes them', () => {
+  const own = {
+    TRON_RPC_URL: 'http://10.0.0.2:8090',
+    TOKEN_CONTRACTS: '{"USDT_TRC20":"TXYZopYRdj2D9XRtbG411XZZ3kM5VkAeBf"}',
+  };
+  expect(loginOf('tron', parseConfig(own))).toEqual({ url: own.TRON_RPC_URL });
+  const final = 'http://10.0.0.2:8091';
+  expect(loginOf('tron', parseConfig({ ...own, TRON_FINAL_RPC_URL: final }))).toEqual({ url: own.TRON_RPC_URL, final });
+  expect(parseConfig(own).chain.tokenContracts).toEqual({ USDT_TRC20: 'TXYZopYRdj2D9XRtbG411XZZ3kM5VkAeBf' });
+});
+
 it('turns lists and pairs into values', () => {
   const { chainNetworks, confirmations, lanes, unexplainedBounds, newDestinations } = parseConfig({
     CHAIN_NETWORKS: ' bitcoin , ',
@@ -174,7 +186,7 @@ it('turns lists and pairs into values', () => {
   });
   expect(chainNetworks).toEqual(['bitcoin']);
   expect(confirmations).toEqual({ bitcoin: 2, ethereum: 12 });
-  const others = { polygon: 2, base: 2, optimism: 2, arbitrum: 2, bnb: 2, xrpl: 1 };
+  const others = { polygon: 2, base: 2, optimism: 2, arbitrum: 2, bnb: 2, xrpl: 1, tron: 2 };
   expect(lanes).toEqual({ ethereum: 4, bitcoin: 1, litecoin: 1, ...others });
   expect(parseConfig({}).lanes).toEqual({ ethereum: 2, bitcoin: 1, litecoin: 1, ...others });
   expect(parseConfig({ LANES: 'bitcoin=1' }).lanes.ethereum).toBe(2);
@@ -228,6 +240,8 @@ const refused: ReadonlyArray<readonly [name: keyof typeof configSchema.propertie
   ['BTC_NETWORK', 'testnet', 'BTC_NETWORK=testnet is a test chain'],
   ['LTC_NETWORK', 'testnet', 'LTC_NETWORK=testnet is a test chain'],
   ['XRPL_NETWORK', 'testnet', 'XRPL_NETWORK=testnet is a test chain'],
+  ['TRON_NETWORK', 'nile', 'TRON_NETWORK=nile is a test chain'],
+  ['TRON_FINAL_RPC_URL', 'http://203.0.113.7:8091', 'TRON_FINAL_RPC_URL is plain http to a public address'],
   ['RATE_QUORUM', '1', 'RATE_QUORUM must be 2 or more'],
   ['RATE_EXCHANGES', 'kraken', 'RATE_EXCHANGES names fewer exchanges than RATE_QUORUM'],
   ['RATE_EXCHANGES', 'kraken,kraken', 'RATE_EXCHANGES names fewer exchanges than RATE_QUORUM'],
@@ -243,6 +257,11 @@ const refused: ReadonlyArray<readonly [name: keyof typeof configSchema.propertie
   ['OTEL_EXPORTER_OTLP_ENDPOINT', 'collector', 'OTEL_EXPORTER_OTLP_ENDPOINT is no http:// or https:// address'],
   ['TEMPORAL_API_KEY', 'key', 'TEMPORAL_API_KEY would be sent without TLS'],
   ['TOKEN_CONTRACTS', '{"USDT_ERC20":"0x12"}', "TOKEN_CONTRACTS: '0x12' of USDT_ERC20 is no contract address"],
+  [
+    'TOKEN_CONTRACTS',
+    `{"USDT_TRC20":"0x${'ab'.repeat(20)}"}`,
+    `TOKEN_CONTRACTS: '0x${'ab'.repeat(20)}' of USDT_TRC20 is no contract address`,
+  ],
   ['TOKEN_CONTRACTS', '{"USDT_ERC20":7}', "TOKEN_CONTRACTS: '7' of USDT_ERC20 is no contract address"],
 ];
 const everywhere = ['TOKEN_CONTRACTS'];

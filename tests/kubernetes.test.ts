@@ -122,7 +122,8 @@ it.each(running)('%s would start in production, given its secrets', (name, one) 
     (path) => {
       const { volumeMounts } = containerOf(one);
       expect([name, volumeMounts.map(({ mountPath }) => mountPath)]).toEqual([name, expect.arrayContaining([path])]);
-      if (path.endsWith('signer-nodes')) return JSON.stringify({ xrpl: 'https://signer.example' });
+      if (path.endsWith('signer-nodes'))
+        return JSON.stringify({ xrpl: 'https://signer.example', tron: 'https://signer.example' });
       return path.endsWith('secrets-key') ? 'ab'.repeat(32) : 'secret';
     },
     processOf(one),

@@ -2,7 +2,7 @@
 import { expiringFamilies, checkSignerNode } from '../chains/expiring-nodes';
 import type { NetworkId } from '../domain/chains/assets';
 import { ConfigError, parseConfig } from '../domain/config';
-import { simulated, tronFrom, tronNetwork, trx } from './chain/expiring-networks';
+import { simulated, tronFrom } from './chain/expiring-networks';
 import { register } from './chain/registering';
 import { TronWorld } from './chain/tron-world';
 import { simulatedXrpl } from './chain/xrpl-network';
@@ -10,13 +10,7 @@ import { simulatedXrpl } from './chain/xrpl-network';
 /** The nodes of the signer's own. */
 
 const xrpl = 'xrpl';
-const tron = 'tron' as NetworkId;
-
-let taken: Array<() => void> = [];
-beforeAll(() => {
-  taken = [register([trx], tronNetwork)];
-});
-afterAll(() => taken.forEach((undo) => undo()));
+const tron = 'tron';
 
 const base = { NETWORKS: 'bitcoin,xrpl', ...simulated };
 const given = (nodes: unknown): string => JSON.stringify(nodes);
@@ -66,7 +60,8 @@ describe('the setting', () => {
 
   it('in production names another node than the chain worker asks, and never over plain http to the public', () => {
     const production = {
-      ...{ NODE_ENV: 'production', ...base, SECRETS_KEY: 'ab'.repeat(31) + 'cd', DATABASE_URL: 'postgres://db' },
+      ...{ NODE_ENV: 'production', ...base, TRON_NETWORK: 'mainnet', SECRETS_KEY: 'ab'.repeat(31) + 'cd' },
+      DATABASE_URL: 'postgres://db',
       ...{ TEMPORAL_ADDRESS: 'temporal:7233', XRPL_RPC_URL: 'https://node.example/v3/key', SMTP_URL: 'smtps://mail' },
     };
     const parse =
@@ -160,9 +155,9 @@ describe('the doctor', () => {
     try {
       await world.mine(25);
       await expect(states(tron, nodes)).rejects.toThrow('first block');
-      taken.pop()!();
-      taken.push(register([trx], tronFrom(world.chain.genesis)));
+      const leave = register([], tronFrom(world.chain.genesis));
       expect(await states(tron, nodes)).toEqual([['good', expect.stringMatching(/at block \d+, and \d+ is final/)]]);
+      leave();
     } finally {
       await world.stop();
     }

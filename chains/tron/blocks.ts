@@ -23,14 +23,17 @@ export const readNewest = (ask: Ask, view: View): Promise<BlockAnswer> => ask(`/
 export const readAt = (ask: Ask, height: number, view: View = 'wallet'): Promise<BlockAnswer | null> =>
   ask(`/${view}/getblockbynum`, { num: height }, blockOf);
 
-/** Checks once that the node is of the chain: a node of another would make every answer wrong. */
+/** Checks once that the node is of the chain, and what shows its final blocks too: another would make every answer
+ *  wrong. */
 export function chainCheck(ask: Ask, { genesis }: TronChain): () => Promise<void> {
   let isRightChain = false;
   return async () => {
     if (isRightChain) return;
-    const first = await readAt(ask, 0);
-    if (first?.id !== genesis)
-      throw new DomainError('NODE_UNREACHABLE', `The node's first block is ${first?.id ?? 'none'}, not ${genesis}`);
+    for (const view of ['wallet', 'walletsolidity'] as const) {
+      const first = await readAt(ask, 0, view);
+      if (first?.id !== genesis)
+        throw new DomainError('NODE_UNREACHABLE', `The node's first block is ${first?.id ?? 'none'}, not ${genesis}`);
+    }
     isRightChain = true;
   };
 }

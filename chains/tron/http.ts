@@ -53,3 +53,9 @@ export function tronHttp(login: NodeLogin): Ask {
   };
   return (path, body, shape) => untilAnswered(() => once(path, body, shape), isQuestion(path) ? usualTries : 1);
 }
+
+/** The two views of one node: at one address, unless told where its final blocks are. */
+export const tronLogins = ({ final, ...login }: NodeLogin): Readonly<{ login: NodeLogin; solid?: NodeLogin }> => ({
+  login,
+  ...(final === undefined ? {} : { solid: { url: final } }),
+});

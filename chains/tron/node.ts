@@ -62,7 +62,10 @@ export function tronNode(
       const { height, id, time } = await readNewest(ask, 'wallet');
       return { height, hash: id, time: seconds(time) };
     },
-    finalHeight: async () => (await readNewest(ask, 'walletsolidity')).height,
+    finalHeight: async () => {
+      await checkChain();
+      return (await readNewest(ask, 'walletsolidity')).height;
+    },
     reference: async () => {
       await checkChain();
       const { id, time } = await readNewest(ask, 'walletsolidity');

@@ -30,6 +30,8 @@ const drawings: Readonly<Record<string, readonly [colour: string, shape: string]
     '#23292f',
     stroke('M9.5 9.5l3.2 3.1a4.7 4.7 0 0 0 6.6 0l3.2-3.1M9.5 22.5l3.2-3.1a4.7 4.7 0 0 1 6.6 0l3.2 3.1', 2.4),
   ],
+  // A kite.
+  TRX: ['#b3121d', stroke('M8.5 9l13.6 2.6-7.4 12.6zM8.5 9l7.3 6.4-1.1 8.8M15.8 15.4l6.3-3.8', 1.8)],
   ETH: ['#627eea', fill('M16 5l-6.5 11L16 19.8 22.5 16zM9.5 17.6L16 27l6.5-9.4L16 21.4z')],
   USDT: [
     '#26a17b',

@@ -25,6 +25,7 @@ export { isByLightning } from '../lightning/currency';
 export { networks } from './networks';
 
 const evmAddress = '^0x[0-9a-fA-F]{40}$';
+const tronAddress = '^T[1-9A-HJ-NP-Za-km-z]{33}$';
 export const assets: readonly Asset[] = [
   {
     currency: 'BTC',
@@ -252,6 +253,36 @@ export const assets: readonly Asset[] = [
     stable: false,
     newDestinationCap: '30000',
     unexplainedBound: '0',
+  },
+  {
+    currency: 'TRX',
+    asset: 'TRX',
+    network: 'tron',
+    name: 'TRON',
+    decimals: 6,
+    payDecimals: 6,
+    dust: '0.1',
+    contract: null,
+    requiresDestinationTag: false,
+    addressRegex: tronAddress,
+    stable: false,
+    newDestinationCap: '300000',
+    unexplainedBound: '0',
+  },
+  {
+    currency: 'USDT_TRC20',
+    asset: 'USDT',
+    network: 'tron',
+    name: 'Tether USD (TRC-20)',
+    decimals: 6,
+    payDecimals: 6,
+    dust: '0.01',
+    contract: 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t',
+    requiresDestinationTag: false,
+    addressRegex: tronAddress,
+    stable: true,
+    newDestinationCap: '100000',
+    unexplainedBound: '20',
   },
 ];
 

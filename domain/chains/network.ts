@@ -1,7 +1,7 @@
 /** What networks and assets are described by. */
 
 export type NetworkId =
-  'arbitrum' | 'base' | 'bitcoin' | 'bnb' | 'ethereum' | 'litecoin' | 'optimism' | 'polygon' | 'xrpl';
+  'arbitrum' | 'base' | 'bitcoin' | 'bnb' | 'ethereum' | 'litecoin' | 'optimism' | 'polygon' | 'tron' | 'xrpl';
 /** A ticker, unique per asset and network: native coins by their own, tokens as `<TOKEN>_<STANDARD>`. */
 export type Currency = string;
 
@@ -174,7 +174,7 @@ export type BatchFigures = Readonly<{
   delegation: bigint;
 }>;
 /** With what the settings of a network whose transactions expire begin: `<prefix>_RPC_URL`, `_SECOND_RPC_URL`,
- *  `_NETWORK`. */
+ *  `_NETWORK`; of TRON also `TRON_FINAL_RPC_URL`. */
 export type ExpiringPrefix = 'TRON' | 'XRPL';
 /** Its transactions end with a block or a moment, and the signer has a node of its own for it. */
 export type ExpiringNetwork = AnyAccountNetwork &

@@ -323,4 +323,50 @@ export const networks: Readonly<Record<NetworkId, Network>> = {
     hasReserve: true,
     work: paymentWork,
   },
+  // Chains, explorers and faucets: https://developers.tron.network/docs/networks
+  tron: {
+    id: 'tron',
+    kind: 'account',
+    name: 'TRON',
+    native: 'TRX',
+    confirmations: 20,
+    reorgWindow: 200,
+    blockSeconds: 3,
+    headMaxAgeSeconds: 60,
+    headMaxGap: 20,
+    confirmLimitSeconds: 86_400,
+    rateHoldBlocks: 300,
+    hasMempool: false,
+    // What an energy cost before it was made cheaper by vote.
+    leastPriceCap: '420',
+    mostPrice: '1000',
+    uriScheme: 'tron',
+    settings: { prefix: 'TRON', node: 'a FullNode of TRON', url: 'http://127.0.0.1:8090' },
+    expiring: 'tron',
+    chains: {
+      mainnet: {
+        ...{ family: 'tron', feeLimitCeiling: 50_000_000n },
+        genesis: '00000000000000001ebf88508a03865c71d452e25f4d51194196a1d22b6653dc',
+        explorerTxUrl: 'https://tronscan.org/#/transaction/{txId}',
+      },
+      nile: {
+        ...{ family: 'tron', feeLimitCeiling: 50_000_000n },
+        genesis: '0000000000000000d698d4192c56cb6be724a558448e2684802de4d6cd8690dc',
+        faucet: 'https://nileex.io/join/getJoinPage',
+        explorerTxUrl: 'https://nile.tronscan.org/#/transaction/{txId}',
+      },
+      simulator: {
+        ...{ family: 'tron', feeLimitCeiling: 50_000_000n, isLocal: true },
+        genesis: '00000000000000005c5d2a5dd02d9debda25d6826dce3eba5772e96adb3f3889',
+      },
+    },
+    addressForm: 'begins with T',
+    balanceEveryBlocks: 20,
+    // Work is energy. What bandwidth burns counts as so much of it that it is paid for at the price of energy.
+    work: {
+      ...{ native: 3500n, token: 81_000n, ceiling: { native: 16_000n, token: 300_000n }, tokenSettlement: 96_000n },
+      // What is brought beside it and not burned stays on the address.
+      ...{ marginPercent: 0n, topUpReserve: '1.02' },
+    },
+  },
 };

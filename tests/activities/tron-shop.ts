@@ -8,21 +8,21 @@ import type * as Audits from '../../db/audit/audit';
 import { auditHoldings } from '../../db/audit/audit-chain';
 import type * as Reconciliations from '../../db/audit/reconciliation';
 import { requiredDepth } from '../../db/payments/payments';
-import type { Asset, NetworkId } from '../../domain/chains/assets';
+import type { NetworkId } from '../../domain/chains/assets';
 import type { ChainAdapter, KeyRole } from '../../domain/chains/chain';
 import type { Config } from '../../domain/config';
 import { isZero } from '../../domain/money';
 import type { NextIntent } from '../../txmanager/next-intent';
 import { sendIntent } from '../../txmanager/send/send';
 import { startHarness, type Harness, type Shop } from '../api/harness';
-import { simulated, tether, tronFrom, tronNetwork, trx } from '../chain/expiring-networks';
+import { simulated, tronFrom, tronNetwork } from '../chain/expiring-networks';
 import { register } from '../chain/registering';
 import { TronWorld } from '../chain/tron-world';
 import { bookEnd } from '../book-end';
 import { paymentsAt } from './run-payment';
 
 /** A shop that takes TRX and USDT_TRC20 on the simulator, with the follower, the signer, the API and the database that
- *  are there. The registry has no such network: it is put in here. */
+ *  are there. */
 
 const network = tronNetwork.id;
 /** Index of somebody who has a hundred thousand of each. */
@@ -53,13 +53,13 @@ export class TronShop {
   /** `isStill`: its newest block is ten minutes old. */
   static async start({ isStill = false } = {}): Promise<TronShop> {
     const world = await TronWorld.start({ genesisTime: Date.now() - 900_000 });
-    const leave = register([trx, tether] satisfies Asset[], tronFrom(world.chain.genesis));
+    const leave = register([], tronFrom(world.chain.genesis));
     // Its checks have the registry in them, as it is when they are loaded.
     const { audit } = jest.requireActual<typeof Audits>('../../db/audit/audit');
     const SIGNER_NODES = JSON.stringify({ [network]: world.url });
     const h = await startHarness({ NETWORKS: `bitcoin,ethereum,${network}`, ...simulated, SIGNER_NODES });
     const { config } = h.api.deps;
-    const adapter = createAdapter(network, { ...config, XRPL_RPC_URL: world.url });
+    const adapter = createAdapter(network, { ...config, TRON_RPC_URL: world.url });
     await h.db.query('DELETE FROM chain_cursor WHERE network = $1', [network]);
     for (const role of ['treasury', 'gas'] as const)
       await h.db.query('INSERT INTO address (network, address, role, key_index) VALUES ($1, $2, $3, 0)', [

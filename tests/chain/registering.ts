@@ -9,15 +9,17 @@ import {
 import type { ChainCodec } from '../../domain/chains/chain';
 import { needsOwnModules } from '../own-modules';
 
-/** Puts a network or assets into the registry until the returned function takes them out again. */
+/** Puts a network or assets into the registry, over what is there, until the returned function takes them out again. */
 export function register(own: readonly Asset[], network?: Network): () => void {
   needsOwnModules();
   const all = assets as Asset[];
   const known = networks as Record<string, Network>;
+  const before = network && known[network.id];
   if (network) known[network.id] = network;
   all.push(...own);
   return () => {
-    if (network) delete known[network.id];
+    if (network && before) known[network.id] = before;
+    else if (network) delete known[network.id];
     for (const asset of own) all.splice(all.indexOf(asset), 1);
   };
 }

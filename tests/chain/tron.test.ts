@@ -395,10 +395,18 @@ describe('a node', () => {
     expect(await world.adapter.readBlock(1)).toBeNull();
   });
 
-  it('may have its view of final blocks elsewhere', async () => {
-    const split = tronNode(world.chain, { login: { url: 'http://127.0.0.1:9' }, solid: { url: world.url } });
+  it('may have its view of final blocks elsewhere, of the same chain', async () => {
     await world.mine(20);
-    expect(await split.finalHeight()).toBe(2);
-    await expect(split.blockHash(1)).rejects.toMatchObject({ code: 'NODE_UNREACHABLE' });
+    const [same, other] = [await TronWorld.start(), await TronWorld.start({ genesisTime: 1_764_201_603_000 })];
+    try {
+      await same.mine(19);
+      const split = (solid: string) => tronNode(world.chain, { login: { url: world.url }, solid: { url: solid } });
+      expect(await world.adapter.finalHeight()).toBe(2);
+      expect(await split(same.url).finalHeight()).toBe(1);
+      expect(await split(same.url).blockHash(20)).toBe(await world.adapter.blockHash(20));
+      await expect(split(other.url).finalHeight()).rejects.toThrow('first block');
+    } finally {
+      await Promise.all([same.stop(), other.stop()]);
+    }
   });
 });

@@ -23,7 +23,7 @@ import { sweepCost, tokenFee } from '../../domain/sweeps/sweep';
 import { coinFee } from '../../domain/sweeps/sweep-batch';
 import { chooseCoins, coinsToJoin } from '../../domain/treasury/treasury';
 import { feeLimits, priceCap } from '../../domain/txmanager/fee-limits';
-import { tether, tronNetwork, trx, xrplNetwork } from '../chain/expiring-networks';
+import { xrplNetwork } from '../chain/expiring-networks';
 import { evmChain, otherCoin, register } from '../chain/registering';
 
 /** What planned transfers cost, on the networks of the registry and on others with parameters of their own. */
@@ -41,11 +41,7 @@ const token: Asset = { ...evmChain.assets[1], contract: '0x000000000000000000000
 let leave: Array<() => void> = [];
 
 beforeAll(() => {
-  leave = [
-    register(large.assets, large.network),
-    register([evmChain.assets[0], token], evmChain.network),
-    register([trx, tether], tronNetwork),
-  ];
+  leave = [register(large.assets, large.network), register([evmChain.assets[0], token], evmChain.network)];
 });
 afterAll(() => leave.forEach((one) => one()));
 

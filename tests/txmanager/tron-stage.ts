@@ -3,31 +3,26 @@ import { tronFamily } from '../../chains/tron/expiring-family';
 import { tronNode } from '../../chains/tron/node';
 import { tronPlanning } from '../../chains/tron/planning';
 import type { KeyRole } from '../../domain/chains/chain';
-import { tether, tronNetwork, trx } from '../chain/expiring-networks';
+import { tronNetwork } from '../chain/expiring-networks';
 import { seed, TronWorld } from '../chain/tron-world';
-import { register } from '../chain/registering';
 import { expiringShop, type ExpiringShop } from './expiring-shop';
 
 const network = 'tron';
 
 /** The simulator of TRON with a treasury that has money, for shops of one test each. */
 export class TronStage {
-  private constructor(
-    private readonly leave: () => void,
-    readonly world: TronWorld,
-  ) {}
+  private constructor(readonly world: TronWorld) {}
 
   /** `sun`: by address, what others than the treasury have. */
   static async start(
     treasury: bigint,
     sun: (world: TronWorld) => Readonly<Record<string, bigint>>,
   ): Promise<TronStage> {
-    const leave = register([trx, tether], tronNetwork);
     const world = await TronWorld.start();
     await world.fund(addressOf(world, 'treasury'), treasury);
     for (const [address, amount] of Object.entries(sun(world))) await world.fund(address, amount);
     await world.mine(25);
-    return new TronStage(leave, world);
+    return new TronStage(world);
   }
 
   open(): Promise<ExpiringShop> {
@@ -48,7 +43,6 @@ export class TronStage {
 
   async end(): Promise<void> {
     await this.world.stop();
-    this.leave();
   }
 }
 
