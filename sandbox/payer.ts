@@ -6,6 +6,7 @@ import { bitcoinCall, coinUrlOf, evmUrlOf, mineCoins, mineEthereum, simulatorUrl
 import { sendFromNode } from './node-account';
 import { payerBitcoinKey } from './secrets';
 import { deploy } from './tokens';
+import { mineTron, payTron } from './tron-payer';
 import { closeLedgers, payXrp } from './xrpl-payer';
 
 const forwarderAbi = parseAbi(['function forward(address to) payable', 'function pretend(address to) payable']);
@@ -60,7 +61,10 @@ export class Payer {
     const units = toUnits(amount, assetOf(currency).decimals);
     if (network.kind === 'utxo') return this.coinsOf(currency).pay(address, units, fee);
     if (!network.expiring) return this.payOnEvm(currency, address, units);
-    return payXrp(simulatorUrlOf(this.chains, currency), { address, ...(tag === undefined ? {} : { tag }) }, units);
+    const url = simulatorUrlOf(this.chains, currency);
+    return network.expiring === 'xrpl'
+      ? payXrp(url, { address, ...(tag === undefined ? {} : { tag }) }, units)
+      : payTron(url, address, units, assetOf(currency).contract);
   }
 
   /** Replaces an unconfirmed payment of coins: a higher fee, and another address or amount where told. */
@@ -123,9 +127,9 @@ export class Payer {
   mine(currency: string, blocks = 1): Promise<unknown> {
     const network = networkOf(currency);
     if (network.kind === 'utxo') return mineCoins(this.chains, currency, blocks);
-    return network.expiring
-      ? closeLedgers(simulatorUrlOf(this.chains, currency), blocks)
-      : mineEthereum(evmUrlOf(this.chains, currency), blocks);
+    if (!network.expiring) return mineEthereum(evmUrlOf(this.chains, currency), blocks);
+    const url = simulatorUrlOf(this.chains, currency);
+    return network.expiring === 'xrpl' ? closeLedgers(url, blocks) : mineTron(url, blocks);
   }
 
   /** The coins of one currency, on its local chain. */

@@ -7,7 +7,7 @@ const defaultPrices = {
   USD: {
     ...{ BTC: '64000', ETH: '3200', USDT_ERC20: '1', USDC_ERC20: '1', LTC: '80', POL: '0.4', USDC_POLYGON: '1' },
     ...{ ETH_BASE: '3200', USDC_BASE: '1', ETH_OPTIMISM: '3200', USDC_OPTIMISM: '1', ETH_ARBITRUM: '3200' },
-    ...{ USDC_ARBITRUM: '1', BNB: '600', XRP: '2' },
+    ...{ USDC_ARBITRUM: '1', BNB: '600', XRP: '2', TRX: '0.3', USDT_TRC20: '1' },
   },
   fiat: { EUR: '0.92', GBP: '0.79', JPY: '151' },
 };

@@ -6,7 +6,7 @@ import { createMerchant } from '../db/access/merchants';
 import { randomBase62 } from '../db/sealing';
 import { addWallet } from '../db/wallets/wallets';
 import { scopes } from '../domain/access/access';
-import { assetOf, assets, assetsOn, networks, type NetworkId } from '../domain/chains/assets';
+import { assetOf, assets, assetsOn, isToken, networks, type NetworkId } from '../domain/chains/assets';
 import { capitalTag, tagIn } from '../domain/chains/tags';
 import { parseConfig, type Config } from '../domain/config';
 import { divide, subtract } from '../domain/money';
@@ -64,10 +64,28 @@ async function fundGas(db: DataSource, ethRpcUrl: string, network: NetworkId = '
   if (isAnyPoor) await mineEthereum(ethRpcUrl, networks[network].confirmations + 1);
 }
 
-/** The same on every EVM network that the stack has. */
-export async function fundAllGas(db: DataSource, stack: Pick<Stack, 'anvil' | 'evmNodes'>): Promise<void> {
+/** On a simulated chain with tokens: the same, by a payment of its payer. */
+async function fundSimulatedGas(db: DataSource, network: NetworkId, payer: Payer): Promise<void> {
+  const { native, confirmations } = networks[network];
+  if (!assetsOn([network]).some(({ currency }) => isToken(currency))) return;
+  const wallets = (await db.query(
+    `SELECT address FROM address AS one WHERE network = $1 AND role = 'gas' AND lane = 'used'
+        AND NOT EXISTS (SELECT FROM deposit WHERE deposit.network = $1 AND deposit.address = one.address)`,
+    [network],
+  )) as Array<{ address: string }>;
+  for (const { address } of wallets) await payer.pay(native, address, '20000');
+  if (wallets.length) await payer.mine(native, 2 * confirmations);
+}
+
+/** The same on every account chain that the stack has. */
+export async function fundAllGas(
+  db: DataSource,
+  stack: Pick<Stack, 'anvil' | 'evmNodes' | 'simulators'>,
+  payer: Payer,
+): Promise<void> {
   await fundGas(db, stack.anvil.url);
   for (const [network, { url }] of stack.evmNodes) await fundGas(db, url, network);
+  for (const network of stack.simulators.keys()) await fundSimulatedGas(db, network, payer);
 }
 
 /** What our treasury starts with, so that balances can be converted: play money of the platform's own. */
@@ -87,6 +105,8 @@ const treasuryFloat: Readonly<Record<string, string>> = {
   USDC_ARBITRUM: '100000',
   BNB: '500',
   XRP: '50000',
+  TRX: '200000',
+  USDT_TRC20: '100000',
 };
 
 /** Gives our treasury its float, once, each hot wallet its share. The followers book it as capital when it is final. */
@@ -100,8 +120,8 @@ export async function fundTreasury(db: DataSource, payer: Payer): Promise<void> 
   }
 }
 
-/** Pays money of the platform's own into the treasury, each hot wallet its share; where payments share its account, with
- *  the tag that says so. Returns the transactions: none on a network that is off. */
+/** Pays money of the platform's own into the treasury, each hot wallet its share; where payments share its account,
+ *  with the tag that says so. Returns the transactions: none on a network that is off. */
 export async function payIn(db: DataSource, payer: Payer, currency: string, amount: string): Promise<string[]> {
   const { network, payDecimals } = assetOf(currency);
   const lanes = (await db.query(
@@ -147,7 +167,7 @@ export async function seedSandbox(stack: Stack): Promise<DemoMerchant> {
     const payer = new Payer(chainsOf(stack), stack.tokens, stack.payerMnemonic);
     await payer.fund();
     await untilPriced(db, config); // by then the followers run: what comes before them is not theirs to book
-    await fundAllGas(db, stack);
+    await fundAllGas(db, stack, payer);
     await fundTreasury(db, payer);
     if (existsSync(file)) {
       const known = JSON.parse(readFileSync(file, 'utf8')) as DemoMerchant;

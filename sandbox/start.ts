@@ -39,6 +39,7 @@ const portVariables = {
   arbitrum: ['Arbitrum node', 'ARBITRUM_RPC_PORT'],
   bnb: ['BNB node', 'BNB_RPC_PORT'],
   xrpl: ['simulator of the XRP Ledger', 'XRPL_RPC_PORT'],
+  tron: ['simulator of TRON', 'TRON_RPC_PORT'],
   smtp: ['mail, SMTP', 'SMTP_PORT'],
   mail: ['mail, page', 'MAIL_PORT'],
   swap: ['swap provider', 'SWAP_PORT'],

@@ -115,7 +115,7 @@ export class World {
     const world = new World(stack, db, payer, chains, temporal, dataDir, database);
     await untilPriced(db, parseConfig(stack.env));
     await payer.fund();
-    await fundAllGas(db, stack);
+    await fundAllGas(db, stack, payer);
     await world.listen();
     return world;
   }

@@ -31,7 +31,7 @@ export function faultOfScenario(
   if (currency === null) return noAddress;
   if (isByLightning(currency)) return noNode;
   const { name, expiring } = networkOf(currency);
-  if (scenario === 'reorg' && expiring === 'xrpl') return `${name} takes no block back: there is no reorg to simulate`;
+  if (scenario === 'reorg' && expiring) return `Nothing of ${name} counts before it is final: no reorg takes it back`;
   if (scenario !== 'wrong_currency' || otherAsset(currency)) return null;
   return `wrong_currency needs another asset on the payment's network: ${name} has none`;
 }

@@ -39,17 +39,15 @@ export async function startStack(given: StackOptions): Promise<Stack> {
 }
 
 /** A part by the name of its network; a simulator is called one. */
-const inWords = (id: NetworkId): string =>
-  networksById[id].expiring ? `a simulator of the ${networksById[id].name}` : id;
+const inWords = (id: NetworkId): string => (networksById[id].expiring ? `${networksById[id].name} (simulated)` : id);
 
 async function startAll(options: StackOptions, place: Place, running: Running): Promise<Stack> {
   const { say, env: given = {}, networks: extra = [] } = options;
   const networks = [...usualNetworks, ...extra];
   const temporal =
     options.temporalStore === 'postgres' ? `Temporal on it (${historyShards} history shards, for good)` : 'Temporal';
-  say?.(
-    `Starting PostgreSQL, ${temporal}, anvil, btcd${extra.map((one) => `, ${inWords(one)}`).join('')} and the mail catcher`,
-  );
+  const named = ['PostgreSQL', temporal, 'anvil', 'btcd', ...extra.map(inWords)].join(', ');
+  say?.(`Starting ${named} and the mail catcher`);
   const parts = await startParts(options, place, running);
   if (!options.isMigrated) {
     say?.('Bringing the database to the newest schema');

@@ -9,6 +9,7 @@ export const optionalNetworks = [
   'arbitrum',
   'bnb',
   'xrpl',
+  'tron',
 ] as const satisfies readonly NetworkId[];
 export type OptionalNetwork = (typeof optionalNetworks)[number];
 export const usualNetworks: readonly NetworkId[] = ['bitcoin', 'ethereum'];

@@ -1,5 +1,11 @@
 import { join } from 'node:path';
-import { evmNetworks, expiringNetworks, type ExpiringNetwork, type NetworkId } from '../../domain/chains/assets';
+import {
+  assetsOn,
+  evmNetworks,
+  expiringNetworks,
+  type ExpiringNetwork,
+  type NetworkId,
+} from '../../domain/chains/assets';
 import { allOrFirstError } from '../all-or-first-error';
 import { startAnvil } from '../parts/anvil';
 import { startBtcd } from '../parts/btcd';
@@ -9,8 +15,10 @@ import { external, type Part } from '../parts/part';
 import { startPostgres } from '../parts/postgres';
 import { startTemporal } from '../parts/temporal';
 import { startTemporalOnPostgres } from '../parts/temporal-on-postgres';
+import { startTronSimulator, type TronSimulatorOptions } from '../parts/tron-simulator';
 import { startXrplSimulator } from '../parts/xrpl-simulator';
 import { payerAddressOn, payerBitcoinKey, type Secrets } from '../secrets';
+import { tronHex } from '../tron-payer';
 import type { Stack, StackOptions } from './options';
 import { temporalPorts, type Ports } from './ports';
 import type { Running } from './running';
@@ -113,7 +121,10 @@ const startLitecoin = (options: StackOptions, { dataDir, ports, secrets, payer }
 
 /** How often a simulator makes a block while something waits for it, and while nothing does: then its time goes on, and
  *  what it keeps hardly grows. */
-const pace = { everyMs: 1000, idleEveryMs: 60_000 };
+const [everyMs, idleEveryMs] = [1000, 60_000];
+
+/** Of the block that the registry knows the simulator of TRON by. */
+const genesisTime = Date.UTC(2026, 0, 1);
 
 /** In place of a node: no real one of such a network runs on one machine. Without a miner nothing comes by itself. */
 function startSimulatorOf(
@@ -121,10 +132,14 @@ function startSimulatorOf(
   { miner = true }: StackOptions,
   { dataDir, ports }: Place,
 ): Promise<Part> {
+  const place = { dataDir: join(dataDir, id), port: ports[id as keyof Ports] };
   const chain = chains.simulator;
-  if (chain?.family !== 'xrpl') throw new Error(`There is no simulator of ${id}`);
-  return startXrplSimulator({
-    ...{ dataDir: join(dataDir, id), port: ports[id as keyof Ports], networkId: chain.networkId },
-    ...(miner ? { closeEveryMs: pace.everyMs, idleEveryMs: pace.idleEveryMs } : {}),
-  });
+  if (chain?.family === 'xrpl') {
+    const pace = miner ? { closeEveryMs: everyMs, idleEveryMs } : {};
+    return startXrplSimulator({ ...place, networkId: chain.networkId, ...pace });
+  }
+  const tokens = assetsOn([id]).flatMap(({ contract }) => (contract === null ? [] : [[tronHex(contract), 'token']]));
+  const contracts = Object.fromEntries(tokens) as TronSimulatorOptions['contracts'];
+  const pace = miner ? { everyMs, idleEveryMs } : {};
+  return startTronSimulator({ ...place, contracts, genesisTime, isOfNow: true, ...pace });
 }

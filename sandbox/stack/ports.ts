@@ -18,6 +18,7 @@ export const fixedPorts = {
   arbitrum: 8550,
   bnb: 8551,
   xrpl: 5005,
+  tron: 8090,
   smtp: 1025,
   mail: 8025,
   swap: 8040,

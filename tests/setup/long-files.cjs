@@ -11,4 +11,5 @@ module.exports = [
   'tests/browser/states.test.ts',
   'tests/e2e/litecoin.test.ts',
   'tests/e2e/xrpl.test.ts',
+  'tests/e2e/tron.test.ts',
 ];

@@ -81,6 +81,12 @@ export class Chain {
     return this.blocks[Math.max(0, this.blocks.length - 1 - this.options.solidLag)]!;
   }
 
+  /** A transaction waits for a block, or for blocks until it counts: twice as many as make it final. */
+  get isBusy(): boolean {
+    const young = this.blocks.slice(-2 * this.options.solidLag - 10);
+    return this.pool.length > 0 || this.acts.length > 0 || young.some(({ mined }) => mined.length > 0);
+  }
+
   at = (height: number): Block | undefined => this.blocks[height];
   placeOf = (txId: string): number | undefined => this.places.get(txId);
   pending = (): readonly Transaction[] => this.pool;

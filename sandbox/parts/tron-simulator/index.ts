@@ -11,6 +11,10 @@ export type TronSimulatorOptions = Omit<ChainOptions, 'solidLag'> &
     port: number;
     /** Blocks come by themselves, so many milliseconds apart; absent: when they are ordered. */
     everyMs?: number;
+    /** While nothing waits for one, a block this often; absent: as often. What it keeps grows with each. */
+    idleEveryMs?: number;
+    /** Blocks that are ordered are of now, and a millisecond apart at the least; absent: of the chain's own time. */
+    isOfNow?: boolean;
     solidLag?: number;
   }>;
 
@@ -43,16 +47,18 @@ async function serve(routes: Routes, request: IncomingMessage, response: ServerR
  *  node: what it does and does not do is in decision 0055. Orders below `/sandbox/` mine, reorganise, fund, stake and
  *  script faults (`orders.ts`). It listens on this machine alone, and runs in the caller's process. */
 export async function startTronSimulator(options: TronSimulatorOptions): Promise<Part> {
-  const { port, everyMs, solidLag = 18, ...rest } = options;
+  const { port, everyMs, idleEveryMs = 0, isOfNow = false, solidLag = 18, ...rest } = options;
   const open = (): Opened => {
     const node: Node = { chain: new Chain({ ...rest, solidLag }), lag: 0, next: null };
     const { chain } = node;
     let isHalted = false;
     const mine = (blocks: number, slots: number): void => {
-      const first = chain.head.time + slotMs * (1 + slots);
-      if (!isHalted) chain.mine(Array.from({ length: blocks }, (_, n) => first + slotMs * n));
+      const step = isOfNow ? 1 : slotMs;
+      const first = Math.max(chain.head.time + step * (1 + slots), isOfNow ? Date.now() : 0);
+      if (!isHalted) chain.mine(Array.from({ length: blocks }, (_, n) => first + step * n));
     };
     const tick = (): void => {
+      if (!chain.isBusy && Date.now() - chain.head.time < idleEveryMs) return;
       const soonest = chain.head.time + Math.min(slotMs, everyMs ?? slotMs);
       if (!isHalted) chain.mine([Math.max(soonest, Date.now())]);
     };
