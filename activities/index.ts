@@ -7,6 +7,7 @@ import { auditActivities } from './audit/audit';
 import { broadcastActivities } from './txmanager/broadcast';
 import { followerActivities } from './chains/follower';
 import { lightningActivities, type KeepDeps } from './lightning/keep';
+import { lightningPayerActivities, type PayerDeps } from './lightning/pay';
 import { mailActivities } from './mail/mail';
 import type { Mailer } from '../commands/mail/mailer';
 import { paymentActivities } from './payments/payments';
@@ -85,3 +86,7 @@ export const createSignerActivities = (
   deps: Deps & Required<Pick<Signer, 'codecs' | 'seed' | 'expiring' | 'record'>>,
 ) => signingActivities({ ...deps, newDestinations: deps.config.newDestinations });
 export type SignerActivities = ReturnType<typeof createSignerActivities>;
+
+/** Activities of the signer where it pays by our Lightning node: the only ones that can. */
+export const createLightningPayerActivities = (deps: PayerDeps) => lightningPayerActivities(deps);
+export type LightningPayerActivities = ReturnType<typeof createLightningPayerActivities>;

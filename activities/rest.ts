@@ -1,4 +1,4 @@
-import { ApplicationFailure } from '@temporalio/activity';
+import { ApplicationFailure, Context } from '@temporalio/activity';
 import { ApplicationFailureCategory } from '@temporalio/common';
 
 /** Waits `ms`, or until the worker shuts down, whichever is first. */
@@ -18,3 +18,13 @@ export const restUntil = (ms: number, signal: AbortSignal): Promise<void> =>
  *  history. */
 export const lookAgainIn = (ms: number, type: string, message: string): ApplicationFailure =>
   ApplicationFailure.create({ type, message, category: ApplicationFailureCategory.BENIGN, nextRetryDelay: ms });
+
+/** Looks again and again, `ms` apart, until the worker shuts down; then another worker is to go on. */
+export async function lookForEver(ms: number, look: () => Promise<void>): Promise<never> {
+  const { cancellationSignal } = Context.current();
+  while (!cancellationSignal.aborted) {
+    await look();
+    await restUntil(ms, cancellationSignal);
+  }
+  throw ApplicationFailure.retryable('This worker is shutting down', 'MOVES');
+}

@@ -6,6 +6,7 @@ import {
   findAsset,
   namedNetworks,
   networks,
+  payableAsset,
   type ChainSettings,
   type EvmPrefix,
   type ExpiringPrefix,
@@ -15,7 +16,7 @@ import {
 import { isLocalChain } from './chains/freshness';
 import { isTestChain } from './chains/chosen-chain';
 import { defaultLanes, mostLanes } from './treasury/lanes';
-import { lightningFaults } from './lightning/settings';
+import { lightningFaults, type LightningPart } from './lightning/settings';
 import type { NewDestinationRules } from './txmanager/new-destinations';
 import { keysIn } from './secrets-key';
 import { parseSignerNodes, type SignerNodes } from './signer-nodes';
@@ -234,9 +235,10 @@ const signerNodesIn = (raw: Raw, faults: string[], on: readonly NetworkId[], pro
   });
 
 /** What a process has to do with our Lightning node. */
-function inLightning(on: Pick<Config, 'chainNetworks'>, process?: ProcessName): 'reader' | 'taker' | 'other' | 'all' {
+function inLightning(on: Pick<Config, 'chainNetworks'>, process?: ProcessName): LightningPart {
   if (process === undefined) return 'all';
   if (process === 'chain' && on.chainNetworks.includes('bitcoin')) return 'taker';
+  if (process === 'signer') return 'payer';
   return process === 'payments' ? 'reader' : 'other';
 }
 
@@ -318,7 +320,8 @@ function parseAmounts(name: 'UNEXPLAINED_BOUNDS' | 'SIGNER_DAILY_CAPS', raw: Raw
   const amounts: Record<string, string> = {};
   for (const pair of list(raw[name])) {
     const [, currency, amount] = /^(\w+)=(\d{1,30}(?:\.\d{1,18})?)$/.exec(pair) ?? [];
-    if (currency && amount && findAsset(currency)) amounts[currency] = amount;
+    const isKnown = currency && payableAsset(currency, name === 'SIGNER_DAILY_CAPS');
+    if (isKnown && amount) amounts[currency] = amount;
     else faults.push(`${name}: '${pair}' is not currency=amount`);
   }
   return amounts;

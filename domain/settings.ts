@@ -151,9 +151,17 @@ export const configSchema = Type.Object({
       'commas, of which the first makes new ones',
     '',
   ),
+  LIGHTNING_PAY_MACAROON_FILE: text(
+    'Signer only: file with a macaroon that may info:read, offchain:read and offchain:write, and nothing else',
+    '',
+  ),
   LIGHTNING_PAYMENTS: flag(
-    'Offers payments in BTC_LN; the same for all processes, with LIGHTNING_URL. What comes so is credited, and ' +
-      'cannot be withdrawn, paid out, converted or refunded yet: it stays in the channels of the node',
+    'Offers payments in BTC_LN; the same for all processes, with LIGHTNING_URL. What comes so is credited, stays in ' +
+      'the channels of the node, and leaves them by LIGHTNING_WITHDRAWALS alone: it cannot be paid out, converted or ' +
+      'refunded yet',
+  ),
+  LIGHTNING_WITHDRAWALS: flag(
+    'Offers withdrawals of BTC_LN to invoices of whitelisted nodes; the same for all processes, with LIGHTNING_URL',
   ),
   ...expiringNodes,
   TOKEN_CONTRACTS: text('JSON object ticker → contract, for chains other than the main network; empty: none', ''),

@@ -12,6 +12,7 @@ export const workflowIds = {
   consolidate: (ref: string): string => `consolidate/${ref}`,
   chain: (network: string): string => `chain/${network}`,
   lightning: 'lightning',
+  lightningPayments: 'lightning-payments',
   screening: (paymentId: string): string => `screening/${paymentId}`,
   /** A screening that the merchant asked for. */
   askedScreening: (paymentId: string): string => `screening/${paymentId}/asked`,

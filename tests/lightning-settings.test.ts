@@ -86,3 +86,28 @@ it.each([
   expect(faults.join()).toContain(says);
   expect(faults.join()).not.toContain('secret');
 });
+
+describe('who pays', () => {
+  const { LIGHTNING_URL, LIGHTNING_TLS_FILE } = ofReaders;
+  const ofPayer = { LIGHTNING_URL, LIGHTNING_TLS_FILE, LIGHTNING_PAY_MACAROON_FILE: '/run/secrets/lnd-pay' };
+  const offers = { LIGHTNING_WITHDRAWALS: 'true' };
+
+  it('is the signer, and nobody else', () => {
+    expect(faultsOf({ ...ofPayer, ...offers }, 'signer')).toEqual([]);
+    for (const process of ['api', 'payments', 'chain'] as const)
+      expect(faultsOf({ ...all, ...ofPayer }, process)).toContain(
+        'LIGHTNING_PAY_MACAROON_FILE is for the signer alone',
+      );
+  });
+
+  it('is there where withdrawals are offered', () => {
+    expect(faultsOf({ ...offers, LIGHTNING_URL }, 'api')).toEqual([]);
+    expect(faultsOf(offers, 'api')).toEqual([
+      'LIGHTNING_WITHDRAWALS pays by the node of LIGHTNING_URL, which is not set',
+    ]);
+    expect(faultsOf({ ...offers, LIGHTNING_URL }, 'signer')).toEqual([
+      'LIGHTNING_TLS_FILE is missing for LIGHTNING_WITHDRAWALS',
+      'LIGHTNING_PAY_MACAROON_FILE is missing for LIGHTNING_WITHDRAWALS',
+    ]);
+  });
+});

@@ -49,7 +49,7 @@ const endIn =
 /** What must run once, whatever else runs: started by every payments worker, kept by Temporal. */
 async function startSingletons(
   client: Client,
-  { networks, SWAP_PROVIDER: swaps, LIGHTNING_URL: lightning }: Config,
+  { networks, SWAP_PROVIDER: swaps, LIGHTNING_URL: lightning, LIGHTNING_WITHDRAWALS: paysByLightning }: Config,
 ): Promise<void> {
   const wanted: Array<[type: WorkflowType, workflowId: string, args: string[], summary?: string]> = [
     ['keepRates', workflowIds.rates, []],
@@ -59,6 +59,9 @@ async function startSingletons(
     ['keepReconciliation', workflowIds.reconciliation, []],
     ['keepTreasury', workflowIds.treasury, []],
     ...(lightning ? [['followLightning', workflowIds.lightning, []] satisfies [WorkflowType, string, string[]]] : []),
+    ...(paysByLightning
+      ? [['payLightning', workflowIds.lightningPayments, []] satisfies [WorkflowType, string, string[]]]
+      : []),
     ...networks.map((network): (typeof wanted)[number] => [
       'followChain',
       workflowIds.chain(network),

@@ -1,17 +1,20 @@
-import { createSignerActivities } from '../activities';
+import { createLightningPayerActivities, createSignerActivities } from '../activities';
 import { createCodecs } from '../chains/adapters';
 import { expiringFamilies } from '../chains/expiring-nodes';
+import { lightningPayer } from '../chains/lightning/node';
 import { taskQueues } from '../workflows/messages';
 import { epochFile, monitorEpoch } from './epoch';
 import { readSeeds, seedRing } from './seeds';
 import { signatureRecord } from './signature-record';
 import { runProcess } from './worker';
 
-/** Holds the seeds and signs what recorded intents say; the only process that can. */
+/** Holds the seeds and signs what recorded intents say; the only process that can. Where it has the macaroon, it pays
+ *  by our Lightning node. */
 void runProcess('signer', async ({ config, db, log, onStop }) => {
   const given = readSeeds(config);
   const codecs = createCodecs(config.chain);
   const expiring = expiringFamilies(config);
+  const lightning = lightningPayer(config);
   const file = epochFile(config.SIGNER_EPOCH_FILE);
   const ring = await seedRing({ db, codecs, networks: config.networks, lanes: config.lanes, file }, given);
   for (const { network, lanes, wanted } of await ring.register())
@@ -36,5 +39,17 @@ void runProcess('signer', async ({ config, db, log, onStop }) => {
       activities: createSignerActivities({ db, config, log, codecs, seed: ring.seeds, expiring, record }),
       maxConcurrentActivityTaskExecutions: 10,
     },
+    ...(lightning
+      ? [
+          {
+            taskQueue: taskQueues.lightningPayments,
+            activities: createLightningPayerActivities({
+              ...{ db, config, log, ...lightning },
+              newDestinations: config.newDestinations,
+            }),
+            maxConcurrentActivityTaskExecutions: 4,
+          },
+        ]
+      : []),
   ];
 });

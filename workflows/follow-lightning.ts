@@ -1,22 +1,38 @@
 import * as wf from '@temporalio/workflow';
-import type { LightningActivities } from '../activities';
+import type { LightningActivities, LightningPayerActivities } from '../activities';
 import { taskQueues } from './messages';
 import { activitiesOf, pause } from './summaries';
 
-/** The follower of our Lightning node, as that of a network is (follow-chain.ts). Workflow id: `lightning`. */
-export async function followLightning(): Promise<void> {
-  wf.setCurrentDetails('Follows our Lightning node. The activity below runs for ever; its attempts count restarts.');
-  const lightning = activitiesOf<LightningActivities>({
-    taskQueue: taskQueues.lightning,
+const lastingOn = <Activities>(taskQueue: string) =>
+  activitiesOf<Activities>({
+    taskQueue,
     startToCloseTimeout: '1 day',
     heartbeatTimeout: '3s',
     retry: { initialInterval: '500ms', backoffCoefficient: 1.2, maximumInterval: '5s' },
   });
+
+/** An activity that never returns; after a day, or where it was refused, it starts again. */
+async function untilTheDayIsOver(activity: () => Promise<void>): Promise<void> {
   try {
-    await lightning.followLightning();
+    await activity();
   } catch (error) {
     if (wf.isCancellation(error)) throw error;
     await pause('1s', 'A day is over, or the follower was refused: it starts again');
   }
+}
+
+/** The follower of our Lightning node, as that of a network is (follow-chain.ts). Workflow id: `lightning`. */
+export async function followLightning(): Promise<void> {
+  wf.setCurrentDetails('Follows our Lightning node. The activity below runs for ever; its attempts count restarts.');
+  const lightning = lastingOn<LightningActivities>(taskQueues.lightning);
+  await untilTheDayIsOver(() => lightning.followLightning());
   await wf.continueAsNew<typeof followLightning>();
+}
+
+/** Has the signer pay what is to leave by our Lightning node. Workflow id: `lightning-payments`. */
+export async function payLightning(): Promise<void> {
+  wf.setCurrentDetails('Pays by our Lightning node. The activity below runs for ever; its attempts count restarts.');
+  const payer = lastingOn<LightningPayerActivities>(taskQueues.lightningPayments);
+  await untilTheDayIsOver(() => payer.payLightning());
+  await wf.continueAsNew<typeof payLightning>();
 }

@@ -1,7 +1,7 @@
 /** What a payments worker bundles: every workflow by its type. */
 export { conversion } from './conversion';
 export { followChain } from './follow-chain';
-export { followLightning } from './follow-lightning';
+export { followLightning, payLightning } from './follow-lightning';
 export { mail } from './mail';
 export { consolidate, refund, sweep, sweepBatch, withdrawal } from './outgoing';
 export { payment } from './payment';

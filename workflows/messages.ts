@@ -14,6 +14,8 @@ export const taskQueues = {
   signer: 'signer',
   /** Of the chain worker that speaks to our Lightning node. */
   lightning: 'lightning',
+  /** Of the signer, where it pays by our Lightning node. */
+  lightningPayments: 'lightning-payments',
   chain: (network: string): string => `chain-${network}`,
 } as const;
 

@@ -16,6 +16,7 @@ export const workflowTypes = {
   mail: { kind: 'mail', summary: 'Mail' },
   followChain: { kind: 'follower', summary: 'Follower of a network' },
   followLightning: { kind: 'follower', summary: 'Follower of the Lightning node' },
+  payLightning: { kind: 'upkeep', summary: 'Pays withdrawals by the Lightning node' },
   keepRates: { kind: 'upkeep', summary: 'Keeps the exchange rates fresh' },
   keepSwapRates: { kind: 'upkeep', summary: 'Keeps the rates of the swap provider fresh' },
   keepAudit: { kind: 'upkeep', summary: 'Checks the invariants every minute' },

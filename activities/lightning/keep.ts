@@ -1,11 +1,10 @@
-import { ApplicationFailure, Context } from '@temporalio/activity';
 import type { Logger } from 'pino';
 import { capacityOf, type LndReadings } from '../../chains/lightning/readings';
 import { noteNode } from '../../db/lightning/node';
 import { mayFollow } from '../../db/recovery/epoch';
 import type { Config } from '../../domain/config';
 import { DomainError } from '../../domain/errors';
-import { restUntil } from '../rest';
+import { lookForEver } from '../rest';
 import { followInvoices, type LightningDeps } from './follow';
 
 /** What is told of the node to those who do not speak to it is this old at the most. */
@@ -56,12 +55,9 @@ export const lightningActivities = (deps: KeepDeps) => ({
    *  Nothing is said to the node before the signer has confirmed the database: one that was copied or restored must
    *  not speak beside another. */
   async followLightning(): Promise<void> {
-    const { cancellationSignal } = Context.current();
     const memory: Memory = { notedAt: -noteEveryMs, trouble: null };
-    while (!cancellationSignal.aborted) {
+    await lookForEver(deps.config.POLL_INTERVAL_MS, async () => {
       if (await mayFollow(deps.db, 'bitcoin')) await lookOnce(deps, memory);
-      await restUntil(deps.config.POLL_INTERVAL_MS, cancellationSignal);
-    }
-    throw ApplicationFailure.retryable('This worker is shutting down', 'MOVES');
+    });
   },
 });

@@ -1,5 +1,5 @@
 import type { DataSource } from 'typeorm';
-import { baseUnits } from '../../domain/chains/assets';
+import { baseUnits, isByLightning } from '../../domain/chains/assets';
 import { destinationOf } from '../../domain/chains/tags';
 import { intentsOwnedBy } from '../../db/txmanager/intents';
 import { isStillListed, lockWithdrawal } from '../../db/withdrawals/withdrawals';
@@ -23,7 +23,7 @@ export const withdrawalActivities = (deps: GasDeps) => ({
 const nextOf = (db: DataSource, id: string): Promise<NextIntent> =>
   db.transaction(async (tx) => {
     const row = await lockWithdrawal(tx, id);
-    if (!row) throw new Error(`No withdrawal ${id}`);
+    if (!row || isByLightning(row.currency)) throw new Error(`No withdrawal ${id} of a chain`);
     const owner = { kind: 'withdrawal', id } as const;
     if (row.status === 'pending') {
       if (!(await isStillListed(tx, row))) {

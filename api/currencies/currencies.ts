@@ -43,7 +43,8 @@ export const listCurrencies = route({
         requiredConfirmations: Type.Integer(),
         payin: Type.Boolean({ description: 'Payments can be made in it.' }),
         payout: Type.Boolean({
-          description: 'It can be withdrawn and paid out; what is asked for while it cannot is refused.',
+          description:
+            'It can be withdrawn and, but for BTC_LN, paid out; what is asked for while it cannot is refused.',
         }),
         convert: Type.Boolean({ description: 'It can be converted, from or to.' }),
         status: Type.String({
@@ -101,7 +102,7 @@ export const listCurrencies = route({
         requiredConfirmations: confirmations,
         payin: isOpen,
         payout:
-          isOnChain &&
+          (isOnChain || config.LIGHTNING_WITHDRAWALS) &&
           status !== 'disabled' &&
           !frozen.some((one) => [asset.currency, everyCurrency].includes(one.currency)),
         convert: isOnChain && isConverting && price !== null,

@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import type { DataSource } from 'typeorm';
+import { readInvoice } from '../../chains/lightning/invoice';
 import type { NetworkId } from '../../domain/chains/assets';
 import type { ChainCodec } from '../../domain/chains/chain';
 import type { Config } from '../../domain/config';
@@ -43,6 +44,9 @@ export type ApiDeps = Readonly<{
 export const sendDeps = ({ codecs, config }: Pick<ApiDeps, 'codecs' | 'config'>) => ({
   codecs,
   rateMaxAgeSeconds: config.RATE_MAX_AGE_SECONDS,
+  lightning: config.LIGHTNING_WITHDRAWALS
+    ? { read: readInvoice, network: config.chain.chainNames.bitcoin ?? '' }
+    : undefined,
 });
 
 /** Whether this is a live instance: rows say so as `livemode`. */

@@ -1,13 +1,16 @@
 import { Type } from 'typebox';
 import type { EntityManager } from 'typeorm';
 import type { Merchant, User } from '../../domain/access/access';
-import { assetsOn } from '../../domain/chains/assets';
+import { ownAddress } from '../../domain/chains/address';
+import { isByLightning, payableOn } from '../../domain/chains/assets';
 import { readReceiver } from '../../domain/chains/receivers';
+import { readNodeKey } from '../../domain/lightning/receiver';
 import { DomainError } from '../../domain/errors';
 import { isId } from '../../domain/ids';
 import { normaliseRange } from '../../domain/access/ip-range';
 import { whitelistChangedMail } from '../../domain/mail/mail';
 import { recordAct } from '../../db/access/audit-log';
+import { knownNode } from '../../db/lightning/node';
 import { emitEvents } from '../../db/webhooks/events';
 import { refuseOurs } from '../../db/wallets/wallets';
 import {
@@ -123,7 +126,11 @@ export const whitelistWallet = route({
   envelope: 'A',
   body: Type.Object({
     currency: Type.String({ maxLength: 32, description: 'Ticker.' }),
-    address: Type.String({ minLength: 1, maxLength: 200, description: 'Stored in the one spelling of its network.' }),
+    address: Type.String({
+      minLength: 1,
+      maxLength: 200,
+      description: 'Stored in the one spelling of its network. For BTC_LN the public key of the node that may be paid.',
+    }),
     destinationTag: Type.Optional(Type.String({ maxLength: 40, description: 'For networks that have tags.' })),
     label: labelSchema,
     ...factorProps,
@@ -133,11 +140,15 @@ export const whitelistWallet = route({
   async answer({ body, ...call }, deps) {
     await checkWithdrawalIp(deps.db, call.merchant.id, call.ip);
     requireFactor(body);
-    const asset = assetsOn(deps.config.networks).find(({ currency }) => currency === body.currency.toUpperCase());
+    const { networks, LIGHTNING_WITHDRAWALS: byLightning } = deps.config;
+    const asset = payableOn(networks, byLightning).find(({ currency }) => currency === body.currency.toUpperCase());
     if (!asset) throw new DomainError('CURRENCY_NOT_AVAILABLE');
-    const { address, destinationTag } = readReceiver(deps.codecs[asset.network], asset, body);
+    const { address, destinationTag } = isByLightning(asset.currency)
+      ? { address: readNodeKey(body.address), destinationTag: null }
+      : readReceiver(deps.codecs[asset.network], asset, body);
     const row = await withFactor(deps, call.user, 'whitelist_change', body, async (tx) => {
       await refuseOurs(tx, asset.network, address);
+      if ((await knownNode(tx))?.key === address) throw new DomainError('INVALID_ADDRESS', ownAddress);
       const added = await addToWhitelist(tx, call.merchant.id, call.user, {
         type: 'wallet',
         currency: asset.currency,

@@ -46,10 +46,10 @@ export const withdrawalSchema = named('Withdrawal', {
   amount: exact('As it was asked for.'),
   networkFee: exact('Estimated at creation, and charged.'),
   netToDestination: exact('What the address gets.'),
-  address: Type.String(),
+  address: Type.String({ description: 'For BTC_LN the public key of the node that its invoice pays.' }),
   destinationTag: nullable(Type.String()),
   note: nullable(Type.String()),
-  txId: nullable(Type.String()),
+  txId: nullable(Type.String({ description: 'For BTC_LN the payment hash.' })),
   confirmations: Type.Integer(),
   merchantMessage: nullable(
     Type.String({ description: 'Why it has ended so, or what it waits for before it is signed, in words for you.' }),
@@ -81,7 +81,13 @@ export const createWithdrawal = route({
     currency: line(32, 'Ticker.'),
     amount,
     whitelistId: Type.Optional(line(24, 'Id of the whitelist entry; or address.')),
-    address: Type.Optional(line(120, 'An address that is on the whitelist for this currency.')),
+    address: Type.Optional(
+      line(
+        2000,
+        'An address that is on the whitelist for this currency. For BTC_LN an invoice (BOLT 11) of a node that is on ' +
+          'it, whose amount is what arrives: with feeMode add, the amount.',
+      ),
+    ),
     destinationTag: Type.Optional(line(64, 'Where the network has tags; as on the whitelist.')),
     feeMode,
     idempotencyKey: Type.String({ minLength: 8, maxLength: 100, pattern: '^[\\x21-\\x7e]+$' }),

@@ -4,6 +4,7 @@ import type { BitcoinNetwork } from './invoice';
 import type { LndLogin } from './http';
 import { lndInvoices, type LndInvoices } from './invoices';
 import { rightsIn } from './macaroon';
+import { lndPayments, type LndPayments } from './payments';
 import { preimageKeysIn, type PreimageKeys } from './preimage';
 import { lndReadings, type LndReadings } from './readings';
 import type { ChainSettings } from '../../domain/chains/assets';
@@ -14,10 +15,11 @@ import type { LightningSettings } from '../../domain/lightning/settings';
 
 export type LightningConfig = LightningSettings & Readonly<{ chain: Pick<ChainSettings, 'chainNames'> }>;
 
-/** Rights of the macaroons, exactly: neither may pay, and one that could is refused. */
+/** Rights of the macaroons, exactly: one that may more is refused, so that the signer alone can pay. */
 export const macaroonRights = {
   LIGHTNING_READ_MACAROON_FILE: ['info:read', 'invoices:read', 'offchain:read', 'onchain:read'],
   LIGHTNING_INVOICE_MACAROON_FILE: ['invoices:read', 'invoices:write'],
+  LIGHTNING_PAY_MACAROON_FILE: ['info:read', 'offchain:read', 'offchain:write'],
 } as const;
 type MacaroonSetting = keyof typeof macaroonRights;
 
@@ -69,8 +71,8 @@ const loginOf = (config: LightningConfig, name: MacaroonSetting): LndLogin => ({
 /** The settings are refused where this would be no network of Lightning. */
 const networkOf = ({ chain }: LightningConfig): BitcoinNetwork => chain.chainNames.bitcoin as BitcoinNetwork;
 
-/** What reads and nothing else: of the node, and of its invoices. */
-export type LightningReader = LndReadings & Pick<LndInvoices, 'lookUp' | 'pending'>;
+/** What reads and nothing else: of the node, of its invoices, and of what it has paid. */
+export type LightningReader = LndReadings & Pick<LndInvoices, 'lookUp' | 'pending'> & Pick<LndPayments, 'track'>;
 
 /** For who holds books and node against each other; undefined: there is no node. Throws where a file is not as it
  *  must be. */
@@ -78,7 +80,8 @@ export function lightningReader(config: LightningConfig): LightningReader | unde
   if (!config.LIGHTNING_URL) return undefined;
   const login = loginOf(config, 'LIGHTNING_READ_MACAROON_FILE');
   const { lookUp, pending } = lndInvoices(login, networkOf(config));
-  return { ...lndReadings(login, networkOf(config)), lookUp, pending };
+  const { track } = lndPayments(login);
+  return { ...lndReadings(login, networkOf(config)), lookUp, pending, track };
 }
 
 /** For the one process that makes invoices and takes their money; undefined: it is another one, or there is no node.
@@ -91,4 +94,14 @@ export function lightningTaker(
   if (!readings) return undefined;
   const invoices = lndInvoices(loginOf(config, 'LIGHTNING_INVOICE_MACAROON_FILE'), networkOf(config));
   return { invoices, readings, keys: preimageKeysIn(config.LIGHTNING_PREIMAGE_KEY) };
+}
+
+/** For the signer, which alone pays; undefined: it has no macaroon for it. Throws where a file is not as it must be. */
+export function lightningPayer(
+  config: LightningConfig,
+): Readonly<{ payments: LndPayments; readings: Pick<LndReadings, 'info'>; network: BitcoinNetwork }> | undefined {
+  if (!config.LIGHTNING_URL || !config.LIGHTNING_PAY_MACAROON_FILE) return undefined;
+  const login = loginOf(config, 'LIGHTNING_PAY_MACAROON_FILE');
+  const network = networkOf(config);
+  return { payments: lndPayments(login), readings: lndReadings(login, network), network };
 }

@@ -13,7 +13,7 @@ import {
   usedOf,
 } from '../../db/limits/outbound';
 import type { Queryable } from '../../db/query';
-import { assetOf } from '../../domain/chains/assets';
+import { assetOf, ratedAs } from '../../domain/chains/assets';
 import { DomainError } from '../../domain/errors';
 import type { OutboundLimits } from '../../domain/limits/limits';
 import { compare, add, times } from '../../domain/money';
@@ -119,7 +119,7 @@ async function valueInUsd(
     const [rate] = await tx.query<Array<{ value: string; is_fresh: boolean }>>(
       `SELECT value::text, taken_at >= clock_timestamp() - make_interval(secs => $2) AS is_fresh FROM rate_latest
          WHERE currency = $1 AND fiat = 'USD'`,
-      [assetOf(currency).currency, act.rateMaxAgeSeconds],
+      [ratedAs(assetOf(currency).currency), act.rateMaxAgeSeconds],
     );
     if (isNeeded && !rate?.is_fresh) throw new DomainError('RATE_UNAVAILABLE');
     if (rate) total = add(total, times(amount, rate.value, 18, 'up'));

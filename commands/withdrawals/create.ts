@@ -4,6 +4,8 @@ import { type Deps } from '../../commands/withdrawals/estimate';
 import { estimateWithdrawal } from '../../commands/withdrawals/estimate';
 import { ensure } from '../../db/ledger/ledger';
 import { checkLimits, countOutgoing, releaseLimitUse } from '../limits/outbound-check';
+import { knownNode } from '../../db/lightning/node';
+import { isKnownHash, planPayment } from '../../db/lightning/payments';
 import { databaseNow } from '../../db/payments/payments';
 import type { Queryable } from '../../db/query';
 import { contentHash, spend } from '../../db/records';
@@ -11,11 +13,12 @@ import { refuseOurs } from '../../db/wallets/wallets';
 import { isListed } from '../../db/wallets/whitelist';
 import { shown, holdOf, requestWithdrawal, emitWithdrawalEvent } from '../../db/withdrawals/withdrawals';
 import { readReceiver } from '../../domain/chains/receivers';
-import { assetOf, networkOf } from '../../domain/chains/assets';
+import { assetOf, baseUnits, isByLightning, networkOf } from '../../domain/chains/assets';
 import { readTag } from '../../domain/chains/tags';
 import { DomainError } from '../../domain/errors';
 import { newId } from '../../domain/ids';
 import { holdJournal } from '../../domain/ledger/ledger';
+import { checkPayable, type PayableInvoice } from '../../domain/lightning/receiver';
 import type { ShownWithdrawal, WithdrawalRow } from '../../domain/withdrawals/withdrawal';
 
 export type Requester = Readonly<{ id: string; email: string }>;
@@ -24,15 +27,18 @@ const hashOf = (ask: WithdrawalAsk): string => {
   return contentHash([currency.toUpperCase(), amount, feeMode, whitelistId, address, destinationTag, note]);
 };
 
-/** Where it goes: an entry of the whitelist that counts now, by its id or by its address.
- *  Throws INVALID_ADDRESS, ADDRESS_NOT_WHITELISTED, VALIDATION_ERROR. */
+type Destined = Readonly<{ address: string; destinationTag: string | null; invoice?: PayableInvoice }>;
+
+/** Where it goes: an entry of the whitelist that counts now, by its id or by its address; by Lightning, the node that
+ *  has signed the invoice. Throws INVALID_ADDRESS, ADDRESS_NOT_WHITELISTED, VALIDATION_ERROR. */
 async function destination(
   tx: EntityManager,
   deps: Deps,
   merchantId: string,
-  currency: string,
+  { currency, net }: Readonly<{ currency: string; net: string }>,
   ask: WithdrawalAsk,
-): Promise<{ address: string; destinationTag: string | null }> {
+): Promise<Destined> {
+  if (isByLightning(currency)) return invoiced(tx, deps, { merchantId, currency, net }, ask);
   if ((ask.whitelistId === undefined) === (ask.address === undefined))
     throw new DomainError('VALIDATION_ERROR', 'Either whitelistId or address is needed');
   const asset = assetOf(currency);
@@ -54,6 +60,43 @@ async function destination(
   if (!(await isListed(tx, merchantId, currency, address, await databaseNow(tx), destinationTag)))
     throw new DomainError('ADDRESS_NOT_WHITELISTED');
   return { address, destinationTag };
+}
+
+async function invoiced(
+  tx: EntityManager,
+  { lightning }: Deps,
+  { merchantId, currency, net }: Readonly<{ merchantId: string; currency: string; net: string }>,
+  ask: WithdrawalAsk,
+): Promise<Destined> {
+  if (!lightning) throw new DomainError('CURRENCY_NOT_AVAILABLE');
+  if (ask.address === undefined || ask.whitelistId !== undefined || ask.destinationTag !== undefined)
+    throw new DomainError('VALIDATION_ERROR', 'By Lightning, address is the invoice, and nothing beside it');
+  const invoice = lightning.read(ask.address);
+  const now = await databaseNow(tx);
+  const node = await knownNode(tx);
+  if (!node) throw new DomainError('CURRENCY_NOT_AVAILABLE');
+  checkPayable(invoice, { net, network: lightning.network, ownKey: node.key, now });
+  if (await isKnownHash(tx, invoice.hash)) throw new DomainError('INVALID_ADDRESS', givenBefore);
+  if (!(await isListed(tx, merchantId, currency, invoice.payee, now))) throw new DomainError('ADDRESS_NOT_WHITELISTED');
+  return { address: invoice.payee, destinationTag: null, invoice };
+}
+
+const givenBefore = 'This invoice was given before: ask for a new one';
+
+/** What the node is to pay for it. An invoice that somebody else has given meanwhile is refused with all of it. */
+async function planInvoicePayment(tx: EntityManager, row: WithdrawalRow, invoice: PayableInvoice, text: string) {
+  const isPlanned = await planPayment(tx, {
+    hash: invoice.hash,
+    withdrawalId: row.id,
+    invoice: text
+      .trim()
+      .replace(/^lightning:/i, '')
+      .toLowerCase(),
+    amountMsat: 1000n * baseUnits(row.currency, row.net_amount),
+    feeLimitMsat: 1000n * baseUnits(row.currency, row.network_fee),
+    expiresAt: new Date(invoice.expiresAt * 1000),
+  });
+  if (!isPlanned) throw new DomainError('INVALID_ADDRESS', givenBefore);
 }
 
 /** The first withdrawal with this key, or null. Throws IDEMPOTENCY_KEY_REUSED where it was asked for differently. */
@@ -79,8 +122,9 @@ export async function checkWithdrawal(
   merchantId: string,
   ask: WithdrawalAsk,
 ): Promise<void> {
-  const { currency, gross, covered } = await estimateWithdrawal(tx, deps, merchantId, ask);
-  await destination(tx, deps, merchantId, currency, ask);
+  const estimate = await estimateWithdrawal(tx, deps, merchantId, ask);
+  const { currency, gross, covered } = estimate;
+  await destination(tx, deps, merchantId, estimate, ask);
   if (!covered) throw new DomainError('INSUFFICIENT_BALANCE');
   const amounts = [{ currency, amount: gross }];
   await checkLimits(tx, { merchantId, amounts, rateMaxAgeSeconds: deps.rateMaxAgeSeconds });
@@ -100,7 +144,8 @@ export async function openWithdrawal(
   const known = await knownWithdrawal(tx, merchantId, idempotencyKey, ask);
   if (known) return { row: known, replayed: true };
   const { currency, ...split } = await estimateWithdrawal(tx, deps, merchantId, ask);
-  const { address, destinationTag } = await destination(tx, deps, merchantId, currency, ask);
+  const { net } = split;
+  const { address, destinationTag, invoice } = await destination(tx, deps, merchantId, { currency, net }, ask);
   const id = newId();
   const { needsApproval } = await countOutgoing(tx, {
     kind: 'withdrawal',
@@ -122,7 +167,7 @@ export async function openWithdrawal(
     amount: split.amount,
     network_fee: split.networkFee,
     gross_amount: split.gross,
-    net_amount: split.net,
+    net_amount: net,
     address,
     destination_tag: destinationTag,
     note: ask.note ?? null,
@@ -145,6 +190,7 @@ export async function openWithdrawal(
     await releaseLimitUse(tx, 'withdrawal', id);
     return { row: (await knownWithdrawal(tx, merchantId, idempotencyKey, ask))!, replayed: true };
   }
+  if (invoice) await planInvoicePayment(tx, row, invoice, ask.address!);
   await spend(ensure(tx, holdJournal(holdOf(row))));
   if (row.status === 'pending') await requestWithdrawal(tx, row);
   await emitWithdrawalEvent(tx, row, 'withdrawal.created');

@@ -1,6 +1,7 @@
 import type { AddressReader } from '../../domain/chains/address';
 import { feeWithCoins } from '../../domain/chains/costs';
-import { findAsset, type NetworkId } from '../../domain/chains/assets';
+import { isByLightning, payableAsset, type NetworkId } from '../../domain/chains/assets';
+import { wayFee, type PayableInvoice } from '../../domain/lightning/receiver';
 import { splitWithdrawal, largestWithdrawal, type FeeMode, type Split } from '../../domain/withdrawals/withdrawal';
 
 import { coinsFor } from '../treasury/coins-for';
@@ -21,6 +22,9 @@ export type WithdrawalAsk = Readonly<{
 export type Deps = Readonly<{
   codecs: Readonly<Record<NetworkId, AddressReader>>;
   rateMaxAgeSeconds: number;
+  /** What invoices are read with, and the name of the chain that they must be of; absent: nothing leaves by
+   *  Lightning. */
+  lightning?: Readonly<{ read: (text: string) => PayableInvoice; network: string }> | undefined;
 }>;
 export type Estimate = Split & Readonly<{ currency: string; available: string; maxAmount: string; covered: boolean }>;
 
@@ -33,7 +37,7 @@ export async function estimateWithdrawal(
   ask: Pick<WithdrawalAsk, 'currency' | 'amount' | 'feeMode'>,
 ): Promise<Estimate> {
   const currency = ask.currency.toUpperCase();
-  if (!findAsset(currency)) throw new DomainError('CURRENCY_NOT_AVAILABLE');
+  if (!payableAsset(currency, deps.lightning !== undefined)) throw new DomainError('CURRENCY_NOT_AVAILABLE');
   const { networkFee: usual } = await rateNow(db, {
     merchantId,
     currency,
@@ -45,9 +49,9 @@ export async function estimateWithdrawal(
     [merchantId, currency],
   );
   const available = row?.amount ?? '0';
-  // By the coins that pay it: many small ones cost more.
+  // By the coins that pay it: many small ones cost more. By Lightning, what the way may take.
   const feeOf = async (amount: string): Promise<string> =>
-    feeWithCoins(usual, currency, await coinsFor(db, currency, amount));
+    isByLightning(currency) ? wayFee(amount) : feeWithCoins(usual, currency, await coinsFor(db, currency, amount));
   const networkFee = await feeOf(ask.amount);
   const split = splitWithdrawal({ ...ask, currency, networkFee });
   if (!split) throw new DomainError('BELOW_MINIMUM');

@@ -8,6 +8,8 @@ export type LightningWitness = Readonly<{
   /** All that the node has of its own, at the most. Millisatoshi. */
   holds(): Promise<bigint>;
   lookUp(hash: string): Promise<Readonly<{ state: HeldSighting['state']; paidMsat?: bigint }>>;
+  /** What became of what it was to pay. */
+  track(hash: string): Promise<Readonly<{ state: string; amountMsat?: bigint }>>;
   /** Every invoice that is neither taken nor cancelled. */
   pending(): AsyncIterable<Readonly<{ hash: string; state: HeldSighting['state'] }>>;
 }>;
@@ -15,8 +17,9 @@ export type LightningWitness = Readonly<{
 /** Invoices checked per look, those that ended last: the node's word about them never changes. */
 const invoicesPerLook = 200;
 
-/** I4, I5 and I12 against the word of our Lightning node: it has what is booked, took what was booked and nothing that
- *  was not, and holds money for our invoices alone. A node that does not answer is left for the next look. */
+/** I4, I5 and I12 against the word of our Lightning node: it has what is booked, took and paid what was booked and
+ *  nothing that was not, and holds money for our invoices alone. A node that does not answer is left for the next look.
+ *  */
 export async function auditInvoices(db: DataSource, node: LightningWitness): Promise<Violation[]> {
   const found = [
     {
@@ -28,6 +31,11 @@ export async function auditInvoices(db: DataSource, node: LightningWitness): Pro
       invariant: 'I5',
       what: 'the Lightning node took something else than is booked',
       found: await wronglyEnded(db, node),
+    },
+    {
+      invariant: 'I5',
+      what: 'the Lightning node paid something else than is booked',
+      found: await wronglyPaid(db, node),
     },
     { invariant: 'I12', what: 'the Lightning node holds money that no invoice is for', found: await strange(db, node) },
   ];
@@ -55,6 +63,24 @@ async function wronglyEnded(db: DataSource, node: LightningWitness): Promise<str
         ? seen.state === 'settled' && seen.paidMsat === BigInt(taken!)
         : seen.state !== 'settled' && seen.state !== 'accepted';
     if (!isAsBooked) wrong.push(`${hash}: ${state} ${taken ?? ''}, node ${seen.state} ${seen.paidMsat ?? ''}`);
+  }
+  return wrong;
+}
+
+/** Those that ended last, whichever way: what a node has called failed must not have been paid after all. */
+async function wronglyPaid(db: DataSource, node: LightningWitness): Promise<string[]> {
+  const rows = await db.query<Array<{ hash: string; outcome: string | null; amount_msat: string }>>(
+    `SELECT hash, outcome, amount_msat FROM lightning_payment WHERE over_at IS NOT NULL
+      ORDER BY over_at DESC LIMIT $1`,
+    [invoicesPerLook],
+  );
+  const wrong: string[] = [];
+  for (const { hash, outcome, amount_msat: amount } of rows) {
+    const seen = await node.track(hash).catch(() => null);
+    if (!seen) return wrong;
+    const isPaid = seen.state === 'paid';
+    const isAsBooked = outcome === 'paid' ? isPaid && seen.amountMsat === BigInt(amount) : !isPaid;
+    if (!isAsBooked) wrong.push(`${hash}: ${outcome} ${amount}, node ${seen.state} ${seen.amountMsat ?? ''}`);
   }
   return wrong;
 }

@@ -1,5 +1,5 @@
 import { recountSql } from '../payments/payment-days';
-import { takenSatoshi } from './check-lightning';
+import { paidSatoshi, takenSatoshi } from './check-lightning';
 import { registrySql, heldAssets, allAssets, postedIntents, postedShares, type Check } from './row-sets';
 
 /** The ledger in itself, and against what was sent and what arrived: I1 to I6. */
@@ -105,6 +105,7 @@ export const bookChecks: readonly Check[] = [
             SELECT d.currency AS asset, d.amount FROM deposit d
              WHERE d.allocation IN ('unsettled', 'settled', 'unallocated', 'refunded', 'capital', 'unclaimed')
             UNION ALL SELECT currency, ${takenSatoshi} FROM lightning_invoice WHERE state = 'taken'
+            UNION ALL SELECT 'BTC_LN', -${paidSatoshi} FROM lightning_payment WHERE outcome = 'paid'
             UNION ALL
             SELECT r.native, -a.fee_units / power(10::numeric, r.native_decimals) FROM posted i
               JOIN attempt a ON a.intent_id = i.id AND a.status = 'final'

@@ -3,7 +3,10 @@ import type { Check } from './row-sets';
 /** SQL: what an invoice brought, as it is booked: whole satoshi, in bitcoin. */
 export const takenSatoshi = '(taken_msat / 1000) / 100000000::numeric';
 
-/** Rows of Lightning invoices against the ledger and their payments. */
+/** SQL: what a payment took from the node, as it is booked, with what nodes on the way took: never less than that. */
+export const paidSatoshi = '(amount_msat / 1000 + (fee_msat + 999) / 1000) / 100000000::numeric';
+
+/** Rows of Lightning invoices and payments against the ledger and what they are for. */
 export const lightningChecks: readonly Check[] = [
   {
     invariant: 'I6',
@@ -27,5 +30,17 @@ export const lightningChecks: readonly Check[] = [
                    WHEN 'taken' THEN (p.status, p.currency, p.amount_paid)
                      IS DISTINCT FROM ('SETTLED', i.currency, ${takenSatoshi})
                    WHEN 'taking' THEN p.status <> 'WAITING' ELSE false END`,
+  },
+  {
+    invariant: 'I7',
+    what: 'a withdrawal and its payment by Lightning do not agree',
+    sql: `SELECT w.id FROM withdrawal w LEFT JOIN lightning_payment l ON l.withdrawal_id = w.id
+           WHERE w.currency = 'BTC_LN' AND (l.hash IS NULL OR l.amount_msat <> w.net_amount * 100000000000
+              OR (w.status = 'completed') <> (l.outcome IS NOT DISTINCT FROM 'paid')
+              OR w.status IN ('awaiting_approval', 'pending', 'cancelled') AND l.calls > 0
+              OR w.status = 'failed' AND l.outcome IS DISTINCT FROM 'failed')
+          UNION ALL
+          SELECT hash FROM lightning_payment
+           WHERE outcome = 'paid' AND encode(sha256(decode(preimage, 'hex')), 'hex') <> hash`,
   },
 ];

@@ -137,7 +137,7 @@ export const sendingChecks: readonly Check[] = [
                  NOT EXISTS (SELECT FROM journal j WHERE j.key = 'hold/' || h.kind || '/' || h.id)
               OR f.is_double OR (h.status IN ('completed', 'failed', 'cancelled')) <> (f.id IS NOT NULL)
               OR (h.status = 'completed') <> EXISTS (SELECT FROM posting p WHERE p.journal_id = f.id
-                AND p.credit = 'A:treasury'
+                AND p.credit = CASE h.currency WHEN 'BTC_LN' THEN 'A:lightning' ELSE 'A:treasury' END
                    AND p.asset = h.currency AND p.amount = h.net)
           UNION ALL
           SELECT r.id || ' ' || r.status FROM refund r WHERE r.source = 'deposit' AND (

@@ -31,8 +31,17 @@ export async function lightningPosition(db: DataSource, node: LightningHoldings)
   );
   if (!booked.length) return { booked, missing: null };
   const inAll = booked.reduce((sum, { ledger }) => sum + toUnits(fit(ledger, decimals, 'up'), decimals), 0n);
-  const missing = inAll - (await node.holds()) / 1000n;
+  const missing = inAll - (await leaving(db)) - (await node.holds()) / 1000n;
   return { booked, missing: missing > 0n ? fromUnits(missing, decimals) : null };
+}
+
+/** What the node was told to pay, and what nobody has booked yet: it may have left. Satoshi. */
+async function leaving(db: DataSource): Promise<bigint> {
+  const [row] = await db.query<Array<{ msat: string }>>(
+    `SELECT coalesce(sum(amount_msat + fee_limit_msat), 0)::text AS msat FROM lightning_payment
+      WHERE outcome IS NULL AND calls > 0`,
+  );
+  return BigInt(row!.msat) / 1000n;
 }
 
 /** Compares, and stops what the node lacks by the same amount in two looks, `settleMs` apart, with an incident: nothing

@@ -11,7 +11,9 @@ CREATE OR REPLACE FUNCTION check_request_journal(p_key text, p_postings jsonb) R
     IF p_key ~ '^hold/(withdrawal|refund|leg)/[0-9a-f]{24}(/2)?(/end)?$' THEN
       v_id := v_part[3];
       IF v_part[2] = 'withdrawal' THEN
-        SELECT merchant_id, currency, gross_amount, status IN ('cancelled', 'failed')
+        SELECT merchant_id, currency, gross_amount, status IN ('cancelled', 'failed') AND NOT EXISTS (
+                 SELECT FROM lightning_payment l
+                  WHERE l.withdrawal_id = v_id AND (l.outcome = 'paid' OR l.outcome IS NULL AND l.calls > 0))
           INTO v_merchant, v_asset, v_amount, v_is_over FROM withdrawal WHERE id = v_id;
       ELSIF v_part[2] = 'refund' THEN
         SELECT merchant_id, currency, gross_amount, status IN ('cancelled', 'failed')

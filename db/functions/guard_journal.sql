@@ -1,6 +1,6 @@
 -- What the workers post must be what the rows of others say when their transaction commits: deposits that the follower
--- has confirmed, transactions that the signer has made and the follower has found final, what the Lightning node took,
--- rows of what was asked for.
+-- has confirmed, transactions that the signer has made and the follower has found final, what the Lightning node took
+-- and paid, rows of what was asked for.
 -- CP014: anything else. Fires at the end of each transaction in which a role of theirs has posted. Journals that touch
 -- accounts of the platform alone are held to their families.
 
@@ -34,7 +34,7 @@ CREATE OR REPLACE FUNCTION is_journal_due(p_key text, p_moves jsonb, p_stands bo
     v_end text := array_to_string(v_part[4:], '/');
     v_deposit text[] := regexp_match(p_key, '^(?:deposit|reallocate|unclaimed)/([a-z]+)/(.+)/(-?[0-9]{1,9})$');
     v_merchant text; v_asset text; v_amount numeric; v_net numeric; v_is_over boolean; v_intents bigint[];
-    v_sum numeric; v_is_due boolean; v_conversion conversion;
+    v_sum numeric; v_is_due boolean; v_conversion conversion; v_lightning lightning_payment;
   BEGIN
     IF v_deposit IS NOT NULL THEN
       SELECT coalesce(p.merchant_id::text, 'unclaimed'), d.currency, trim_scale(d.amount), d.status = 'confirmed'
@@ -111,6 +111,7 @@ CREATE OR REPLACE FUNCTION is_journal_due(p_key text, p_moves jsonb, p_stands bo
         SELECT merchant_id, currency, gross_amount, net_amount, status IN ('cancelled', 'failed'),
                ARRAY(SELECT id FROM intent WHERE kind = 'withdrawal' AND ref = v_part[3])
           INTO v_merchant, v_asset, v_amount, v_net, v_is_over, v_intents FROM withdrawal WHERE id = v_part[3]::bpchar;
+        SELECT * INTO v_lightning FROM lightning_payment WHERE withdrawal_id = v_part[3]::bpchar;
       ELSIF v_part[2] = 'refund' THEN
         SELECT merchant_id, currency, gross_amount, net_amount, status IN ('cancelled', 'failed'),
                ARRAY(SELECT id FROM intent WHERE kind = 'refund' AND ref = v_part[3])
@@ -131,13 +132,17 @@ CREATE OR REPLACE FUNCTION is_journal_due(p_key text, p_moves jsonb, p_stands bo
                   FROM jsonb_array_elements(p_moves) m);
       ELSIF p_moves = jsonb_build_array(jsonb_build_array('L:reserved:' || v_merchant, 'L:available:' || v_merchant,
           v_asset, trim_scale(v_amount))) THEN
-        RETURN NOT p_stands OR v_is_over AND NOT EXISTS (SELECT FROM unnest(v_intents) i WHERE may_arrive(i));
+        RETURN NOT p_stands OR v_is_over AND NOT EXISTS (SELECT FROM unnest(v_intents) i WHERE may_arrive(i))
+          AND (v_lightning.hash IS NULL OR v_lightning.outcome = 'failed'
+            OR v_lightning.outcome IS NULL AND v_lightning.calls = 0) IS TRUE;
       END IF;
-      v_is_due := EXISTS (SELECT FROM unnest(v_intents) i WHERE has_arrived(i));
+      v_is_due := coalesce(v_lightning.outcome = 'paid', false)
+        OR EXISTS (SELECT FROM unnest(v_intents) i WHERE has_arrived(i));
       RETURN v_is_due = p_stands AND (
         SELECT bool_and(m->>1 NOT LIKE 'L:%' AND (m->>0 NOT LIKE 'L:%' OR m->>0 = 'L:reserved:' || v_merchant))
                AND sum((m->>3)::numeric) FILTER (WHERE m->>0 LIKE 'L:%') = v_amount
-               AND sum((m->>3)::numeric) FILTER (WHERE m->>0 LIKE 'L:%' AND m->>1 = 'A:treasury') = v_net
+               AND sum((m->>3)::numeric) FILTER (WHERE m->>0 LIKE 'L:%' AND m->>1 =
+                 CASE v_asset WHEN 'BTC_LN' THEN 'A:lightning' ELSE 'A:treasury' END) = v_net
           FROM jsonb_array_elements(p_moves) m);
 
     ELSIF p_key ~ '^refund/[0-9a-f]{24}$' THEN

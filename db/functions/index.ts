@@ -50,6 +50,7 @@ const names = [
   'record_lightning_taken',
   'end_lightning',
   'free_idempotency_key',
+  'guard_lightning_payment',
   // ledger
   'journal_stands',
   'check_request_journal',

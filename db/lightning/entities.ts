@@ -1,5 +1,5 @@
 import type { InvoiceState } from '../../domain/lightning/invoice-states';
-import { bigint, boolean, entity, id, integer, key, nullable, text, timestamptz } from '../entity';
+import { bigint, boolean, entity, id, integer, key, nullable, smallint, text, timestamptz } from '../entity';
 
 /** Invoices of Lightning, and the node that makes them. */
 
@@ -22,6 +22,24 @@ export const lightningInvoiceEntity = entity('lightning_invoice', {
   decided_at: nullable(timestamptz()),
   /** What the node says that it took. */
   taken_msat: nullable(bigint()),
+  over_at: nullable(timestamptz()),
+  created_at: timestamptz(),
+});
+
+/** What the node pays: one row for each payment hash. */
+export const lightningPaymentEntity = entity('lightning_payment', {
+  hash: key(text()),
+  id: bigint(),
+  withdrawal_id: id(),
+  invoice: text(),
+  amount_msat: bigint(),
+  fee_limit_msat: bigint(),
+  expires_at: timestamptz(),
+  calls: smallint(),
+  unanswered: smallint(),
+  outcome: nullable(text<'paid' | 'failed'>()),
+  preimage: nullable(text()),
+  fee_msat: nullable(bigint()),
   over_at: nullable(timestamptz()),
   created_at: timestamptz(),
 });

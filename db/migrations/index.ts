@@ -58,6 +58,7 @@ import { Seeds1799001010000 } from './1799001010000-seeds';
 import { AddressReserves1799001011000 } from './1799001011000-address-reserves';
 import { LightningNode1799001020000 } from './1799001020000-lightning-node';
 import { LightningWallets1799001030000 } from './1799001030000-lightning-wallets';
+import { LightningPayments1799001050000 } from './1799001050000-lightning-payments';
 
 /** Every migration, oldest first; only ever added to. Functions, triggers and views are in db/functions. */
 export const migrations = [
@@ -121,4 +122,5 @@ export const migrations = [
   AddressReserves1799001011000,
   LightningNode1799001020000,
   LightningWallets1799001030000,
+  LightningPayments1799001050000,
 ];

@@ -163,8 +163,13 @@ export const tableGrants: TableGrants = {
     audit: 'SELECT',
   },
   lightning_node: {
-    'api, payments': 'SELECT',
+    'api, payments, signer': 'SELECT',
     chain: 'SELECT, INSERT, UPDATE (channels, height, is_synced, looked_at, receivable, sendable)',
+  },
+  lightning_payment: {
+    api: 'SELECT, INSERT',
+    'payments, audit': 'SELECT',
+    signer: 'SELECT, UPDATE (calls, fee_msat, outcome, over_at, preimage, unanswered)',
   },
   live_key: { 'api, payments': 'SELECT' },
   mail: {

@@ -1,6 +1,7 @@
 import { trim } from '../../domain/money';
 import type { EntityManager } from 'typeorm';
 import { DomainError } from '../../domain/errors';
+import { isByLightning } from '../../domain/lightning/currency';
 import {
   viewWithdrawal,
   type ShownWithdrawal,
@@ -64,8 +65,10 @@ export async function emitWithdrawalEvent(
   await emitRecordEvent(tx, row, type, (livemode) => viewWithdrawal({ ...now!, ...row }, livemode), before);
 }
 
-export const requestWithdrawal = (tx: EntityManager, row: WithdrawalRow): Promise<unknown> =>
-  requestSignal(tx, {
+/** Asks for the workflow that sends it. What goes by Lightning has none: the signer looks for its row. */
+export async function requestWithdrawal(tx: EntityManager, row: WithdrawalRow): Promise<void> {
+  if (isByLightning(row.currency)) return;
+  await requestSignal(tx, {
     workflow: 'withdrawal',
     workflowId: workflowIds.withdrawal(row.id),
     args: [row.id],
@@ -77,6 +80,7 @@ export const requestWithdrawal = (tx: EntityManager, row: WithdrawalRow): Promis
       summary: `Withdrawal of ${trim(row.net_amount)} ${row.currency}`,
     },
   });
+}
 
 /** Whether its address may still be paid; the entry stays listed until the transaction ends. */
 export const isStillListed = async (tx: EntityManager, row: WithdrawalRow): Promise<boolean> =>

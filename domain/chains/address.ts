@@ -18,7 +18,7 @@ export function readAddress(codec: AddressReader, address: string): string {
 /** What is wrong with an address that cannot be read, and what would be right. */
 function faultOf(network: NetworkId, address: string): string {
   const { name, kind } = networks[network];
-  if (isOfLightning(address)) return `Nothing can be sent over Lightning yet: give an address of ${name}`;
+  if (isOfLightning(address)) return `This is of Lightning: give an address of ${name}`;
   if (isLike(network, address)) {
     const otherwise =
       kind === 'account' ? "is a token's contract, or the zero address" : 'is of another chain (live, test)';

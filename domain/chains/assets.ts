@@ -300,7 +300,7 @@ const lightningAsset: Asset = {
   requiresDestinationTag: false,
   addressRegex: '^ln(bc|tb|tbs|bcrt|sb)[0-9]+[munp]?1[a-z0-9]+$',
   stable: false,
-  newDestinationCap: '0',
+  newDestinationCap: '0.1',
   unexplainedBound: '0',
 };
 /** What rows may be in beside `assets`. */

@@ -1,7 +1,7 @@
 import { assetOf, type Currency } from '../chains/assets';
 import { satoshiIn } from '../lightning/held-money';
 import { fromUnits } from '../money';
-import { journal, unsettled, type Account, type Journal } from './ledger';
+import { captureJournal, journal, unsettled, type Account, type Hold, type Journal, type Posting } from './ledger';
 
 /** What our Lightning node took for an invoice. */
 export type TakenInvoice = Readonly<{
@@ -26,4 +26,19 @@ export const lightningJournal = (taken: TakenInvoice): Journal => {
   const credit: Account = allocation === 'unsettled' ? unsettled(merchantId) : `L:unallocated:${merchantId}`;
   const posting = { debit: 'A:lightning', credit, asset: currency, amount: takenAmount(taken) } as const;
   return journal(lightningKey(taken.hash), null, [posting]);
+};
+
+/** J6 of what our node paid to an invoice: all of it, with what nodes on the way took, leaves its channels. What is
+ *  less than a satoshi of that counts as one: the books never say that the node has more than it has. */
+export const lightningCaptureJournal = (
+  paid: Hold & Readonly<{ net: string; feeMsat: bigint; hash: string }>,
+): Journal => {
+  const { currency, feeMsat, hash } = paid;
+  const chainFee = fromUnits((feeMsat + 999n) / 1000n, assetOf(currency).decimals);
+  const captured = captureJournal({ ...paid, native: currency, chainFee, gasFrom: 'A:treasury', txId: hash });
+  const byNode = ({ credit, ...posting }: Posting): Posting => ({
+    ...posting,
+    credit: credit === 'A:treasury' ? 'A:lightning' : credit,
+  });
+  return { ...captured, postings: captured.postings.map(byNode) };
 };

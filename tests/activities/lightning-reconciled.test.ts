@@ -4,6 +4,7 @@ import { auditActivities } from '../../activities/audit/audit';
 import { reconciliationActivities } from '../../activities/audit/reconciliation';
 import { followInvoices } from '../../activities/lightning/follow';
 import { lndInvoices } from '../../chains/lightning/invoices';
+import { lndPayments } from '../../chains/lightning/payments';
 import { lndReadings } from '../../chains/lightning/readings';
 import { lightningPosition, reconcileLightning } from '../../db/audit/reconcile-lightning';
 import { connectionsTo, freshDatabase, urlFor } from '../setup/postgres';
@@ -126,7 +127,8 @@ it('is compared by the workflows of the reconciliation and the audit, where they
   await expect(activity.run(keepReconciliation)).rejects.toMatchObject({ type: 'MOVES' });
   expect(said).toEqual([expect.stringContaining('The Lightning node has less than the books say')]);
   expect(await frozen()).toEqual([expect.objectContaining({ currency: 'BTC_LN' })]);
-  const lightning = { ...lndInvoices(node.login, 'regtest'), holds: readings().holds };
+  const { track } = lndPayments(node.login);
+  const lightning = { ...lndInvoices(node.login, 'regtest'), holds: readings().holds, track };
   expect(await auditActivities({ db: payments, adapters: [], lightning, log }).runAudit()).toBe(1);
   expect(await auditActivities({ db: payments, adapters: [], log }).runAudit()).toBe(0);
 });

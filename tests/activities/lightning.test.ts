@@ -3,6 +3,7 @@ import type { DataSource } from 'typeorm';
 import { followInvoices, type LightningDeps } from '../../activities/lightning/follow';
 import { lndInvoices, type LndInvoices } from '../../chains/lightning/invoices';
 import { preimageOf } from '../../chains/lightning/preimage';
+import { lndPayments } from '../../chains/lightning/payments';
 import { lndReadings } from '../../chains/lightning/readings';
 import { audit } from '../../db/audit/audit';
 import { armFailPoints, disarmFailPoints } from '../../db/fail-point';
@@ -262,7 +263,8 @@ it('shows no invoice that the node wrote otherwise than it was asked for', async
 
 describe('the audit', () => {
   const found = async (witness?: LndInvoices): Promise<string[]> => {
-    const lightning = witness && { ...witness, holds: () => lndReadings(node.login, 'regtest').holds() };
+    const { track } = lndPayments(node.login);
+    const lightning = witness && { ...witness, holds: () => lndReadings(node.login, 'regtest').holds(), track };
     return (await audit(db, { settleMs: 0, ...(lightning ? { lightning } : {}) })).map(({ what }) => what);
   };
 

@@ -2,15 +2,18 @@ import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { LndLogin } from '../../chains/lightning/http';
 import { hashOf } from '../../chains/lightning/answers';
+import { readInvoice } from '../../chains/lightning/invoice';
 import { closed } from '../../sandbox/parts/listening';
 import { ownCertificate } from '../../sandbox/parts/own-certificate';
 import { bytes, written } from '../chain/lightning-writer';
 
-/** A simulator of the part of lnd's REST API that hold invoices need. It is no Lightning node: what is tested with it
- *  holds for a node that behaves as this one, and tests/chain/lightning.test.ts tries the adapter on a real one. */
+/** A simulator of the part of lnd's REST API that hold invoices and payments need. It is no Lightning node: what is
+ *  tested with it holds for a node that behaves as this one, and tests/chain/lightning.test.ts tries the adapter on a
+ *  real one. */
 
 type State = 'OPEN' | 'ACCEPTED' | 'SETTLED' | 'CANCELED';
 type Known = { state: State; text: string; askedMsat: bigint; paidMsat: bigint; expiryHeight: number };
+type Paid = { status: 'SUCCEEDED' | 'FAILED' | 'IN_FLIGHT'; amountMsat: bigint };
 type Answer = Readonly<{ status?: number; body: object }>;
 
 /** Where lnd sends held money back by itself, and until when it really has what it has taken. */
@@ -38,6 +41,11 @@ export class LndSimulator {
   /** What its owner has put in, and what has left it since by no act of ours. Millisatoshi. */
   capital = 5_000_000_000n;
   lost = 0n;
+  /** What it was told to pay, by hash; what comes of the next call; and what its payees know. */
+  readonly paid = new Map<string, Paid>();
+  nextEnd: Paid['status'] = 'SUCCEEDED';
+  readonly preimages = new Map<string, string>();
+  readonly wayFeeMsat = 1_234n;
   private readonly own = ownCertificate();
   private server!: Server;
 
@@ -97,6 +105,8 @@ export class LndSimulator {
     if (path === '/v2/invoices/hodl') return this.create(body);
     if (path === '/v2/invoices/settle') return this.settle(hexOf(body['preimage']!));
     if (path === '/v2/invoices/cancel') return this.cancel(hexOf(body['payment_hash']!));
+    if (path === '/v2/router/send') return this.send(body);
+    if (path.startsWith('/v2/router/track/')) return this.track(hexOf(path.replace('/v2/router/track/', '')));
     const found = this.known.get(path.replace('/v1/invoice/', ''));
     return found ? { body: this.view(path.replace('/v1/invoice/', ''), found) } : missing;
   }
@@ -121,17 +131,44 @@ export class LndSimulator {
   /** All of it in channels: what is taken is, and what is held is not yet ours. */
   private balances(): Readonly<Record<string, object>> {
     const taken = [...this.has.values()].reduce((sum, one) => sum + one, 0n);
+    const gone = this.sumOfPaid('SUCCEEDED') + this.sumOfPaid('IN_FLIGHT');
     const of = (msat: bigint): object => ({ sat: (msat / 1000n).toString(), msat: msat.toString() });
     const held = [...this.known.values()].filter(({ state }) => state === 'ACCEPTED');
     return {
       '/v1/balance/channels': {
-        local_balance: of(this.capital + taken - this.lost),
+        local_balance: of(this.capital + taken - this.lost - gone),
         unsettled_local_balance: of(held.reduce((sum, { paidMsat }) => sum + paidMsat, 0n)),
-        unsettled_remote_balance: of(0n),
+        unsettled_remote_balance: of(this.sumOfPaid('IN_FLIGHT')),
         pending_open_local_balance: of(0n),
       },
       '/v1/channels/pending': { total_limbo_balance: '0' },
       '/v1/balance/blockchain': { total_balance: '0', locked_balance: '0' },
+    };
+  }
+  private sumOfPaid(status: Paid['status']): bigint {
+    const all = [...this.paid.values()].filter((one) => one.status === status);
+    return all.reduce((sum, { amountMsat }) => sum + amountMsat + this.wayFeeMsat, 0n);
+  }
+  /** Pays a hash once; what has failed it tries anew. How it ends is told by `track`. */
+  private send(body: Record<string, string>): Answer {
+    const { hash, amountMsat, expiresAt } = readInvoice(body['payment_request']!);
+    this.words.push(`pay ${hash}`);
+    if (expiresAt * 1000 < Date.now()) return refusal('invoice expired. Valid until some time ago');
+    const status = this.paid.get(hash)?.status;
+    if (status === 'SUCCEEDED') return refusal('invoice is already paid');
+    if (status === 'IN_FLIGHT') return refusal('payment is in transition');
+    this.paid.set(hash, { status: this.nextEnd, amountMsat: amountMsat! });
+    return { body: { result: this.payment(hash, { status: 'IN_FLIGHT', amountMsat: amountMsat! }) } };
+  }
+  private track(hash: string): Answer {
+    const paid = this.paid.get(hash);
+    return paid ? { body: { result: this.payment(hash, paid) } } : refusal("payment isn't initiated");
+  }
+  private payment(hash: string, { status, amountMsat }: Paid): object {
+    return {
+      ...{ payment_hash: hash, status, value_msat: `${amountMsat}`, fee_msat: `${this.wayFeeMsat}` },
+      payment_preimage: status === 'SUCCEEDED' ? this.preimages.get(hash) : '0'.repeat(64),
+      failure_reason: status === 'FAILED' ? 'FAILURE_REASON_NO_ROUTE' : 'FAILURE_REASON_NONE',
     };
   }
   private pending(): object {
@@ -184,4 +221,5 @@ export class LndSimulator {
   }
 }
 
+/** Also of Base64 as it stands in a path. */
 const hexOf = (base64: string): string => Buffer.from(base64, 'base64').toString('hex');

@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { rightsIn } from '../../chains/lightning/macaroon';
-import { lightningReader, lightningTaker, type LightningConfig } from '../../chains/lightning/node';
+import { lightningPayer, lightningReader, lightningTaker, type LightningConfig } from '../../chains/lightning/node';
 import { ownCertificate } from '../../sandbox/parts/own-certificate';
-import { invoiceMacaroon, macaroonFor, readMacaroon } from './macaroon-writer';
+import { invoiceMacaroon, macaroonFor, payMacaroon, readMacaroon } from './macaroon-writer';
 
 /** The files of a Lightning node: what a macaroon may do, and what keeps a process from starting. What lnd bakes is
  *  read in lightning.test.ts. */
@@ -53,6 +53,7 @@ describe('the files of a node', () => {
     LIGHTNING_READ_MACAROON_FILE: file('read', bytes(readMacaroon)),
     LIGHTNING_INVOICE_MACAROON_FILE: file('invoice', `${invoiceMacaroon.toUpperCase()}\n`),
     LIGHTNING_PREIMAGE_KEY: '11'.repeat(32),
+    LIGHTNING_PAY_MACAROON_FILE: file('pay', payMacaroon),
     chain: { chainNames: { bitcoin: 'regtest' } },
   };
 
@@ -66,6 +67,13 @@ describe('the files of a node', () => {
     // A chain worker of another network is given no files.
     const none = { LIGHTNING_TLS_FILE: '', LIGHTNING_READ_MACAROON_FILE: '' };
     expect(lightningTaker({ ...config, ...reads, ...none })).toBeUndefined();
+  });
+
+  it('make one that pays, for the process that has the macaroon', () => {
+    expect(Object.keys(lightningPayer(config)!.payments)).toEqual(['track', 'pay']);
+    expect(lightningPayer({ ...config, LIGHTNING_PAY_MACAROON_FILE: '' })).toBeUndefined();
+    const wrong = { ...config, LIGHTNING_PAY_MACAROON_FILE: file('wrong-pay', macaroonFor({ onchain: ['write'] })) };
+    expect(() => lightningPayer(wrong)).toThrow(/^LIGHTNING_PAY_MACAROON_FILE may onchain:write, which nobody here/);
   });
 
   const paying = macaroonFor({ invoices: ['read', 'write'], offchain: ['read', 'write'] });

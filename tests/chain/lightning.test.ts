@@ -349,7 +349,8 @@ withNodes('lnd', () => {
     expect(await statusAndState(dead)).toEqual({ status: 'CANCELLED', state: 'cancelled', taken_msat: null });
     // The macaroon that reads is enough for the audit.
     const { lookUp } = lndInvoices(ours.login(macaroons.readings), 'regtest');
-    const ofOurs = { holds: readings.holds, lookUp, pending: noInvoices };
+    const { track } = lndPayments(ours.login(macaroons.readings));
+    const ofOurs = { holds: readings.holds, lookUp, pending: noInvoices, track };
     expect(await audit(db, { lightning: ofOurs })).toEqual([]);
     for (const one of [asChain!, asPayments!, db]) await one.destroy();
     await database.drop();

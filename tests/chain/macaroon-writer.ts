@@ -30,3 +30,4 @@ export const readMacaroon = macaroonFor({
   ...{ info: ['read'], invoices: ['read'], offchain: ['read'], onchain: ['read'] },
 });
 export const invoiceMacaroon = macaroonFor({ invoices: ['read', 'write'] });
+export const payMacaroon = macaroonFor({ info: ['read'], offchain: ['read', 'write'] });

@@ -27,15 +27,11 @@ it.each<[NetworkId, string, string]>([
   ],
   ['bitcoin', segwit, 'This address of Bitcoin is mistyped, or is of another chain (live, test): copy it again'],
   ['bitcoin', evm, 'Not an address of Bitcoin: it looks like one of Ethereum'],
-  ['bitcoin', bolt11, 'Nothing can be sent over Lightning yet: give an address of Bitcoin'],
-  [
-    'bitcoin',
-    `LIGHTNING:${bolt11.toUpperCase()}`,
-    'Nothing can be sent over Lightning yet: give an address of Bitcoin',
-  ],
-  ['bitcoin', bolt11.slice(0, 120), 'Nothing can be sent over Lightning yet: give an address of Bitcoin'],
-  ['bitcoin', 'lnurl1dp68gurn8ghj7', 'Nothing can be sent over Lightning yet: give an address of Bitcoin'],
-  ['litecoin', 'alice@wallet.example', 'Nothing can be sent over Lightning yet: give an address of Litecoin'],
+  ['bitcoin', bolt11, 'This is of Lightning: give an address of Bitcoin'],
+  ['bitcoin', `LIGHTNING:${bolt11.toUpperCase()}`, 'This is of Lightning: give an address of Bitcoin'],
+  ['bitcoin', bolt11.slice(0, 120), 'This is of Lightning: give an address of Bitcoin'],
+  ['bitcoin', 'lnurl1dp68gurn8ghj7', 'This is of Lightning: give an address of Bitcoin'],
+  ['litecoin', 'alice@wallet.example', 'This is of Lightning: give an address of Litecoin'],
 ])('on %s: %s', (network, address, message) => {
   const codec = { network, normalise: () => null, refusalOf: () => null };
   expect(() => readAddress(codec, address)).toThrow(expect.objectContaining({ code: 'INVALID_ADDRESS', message }));

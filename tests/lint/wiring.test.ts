@@ -53,6 +53,7 @@ describe('workflows', () => {
     followChain:
       'one lasting activity and no state: after a change it is terminated, and the chain worker starts it anew',
     followLightning: 'one lasting activity and no state',
+    payLightning: 'one lasting activity and no state',
     keepRates: 'one lasting activity and no state',
     keepSwapRates: 'one lasting activity and no state',
     keepAudit: 'a look a minute and no state',

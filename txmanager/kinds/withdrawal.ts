@@ -39,7 +39,7 @@ export const withdrawal: OutgoingKind = {
     {
       workflow: 'withdrawal',
       sql: `SELECT w.id, jsonb_build_object('MerchantId', w.merchant_id) AS attributes FROM withdrawal w
-             WHERE w.updated_at < now() - interval '60 seconds'
+             WHERE w.updated_at < now() - interval '60 seconds' AND w.currency <> 'BTC_LN'
                AND (w.status IN ('pending', 'processing', 'broadcast')
                  OR EXISTS (${openIntents('withdrawal', 'w.id')}))`,
     },
@@ -92,10 +92,15 @@ const obligationOf = (tx: EntityManager, row: WithdrawalRow): Obligation => ({
   ended: (attempt) => book(tx, row, attempt),
 });
 
-async function noteSent(tx: EntityManager, row: WithdrawalRow, txId: string): Promise<WithdrawalRow> {
+export async function noteSent(tx: EntityManager, row: WithdrawalRow, txId: string): Promise<WithdrawalRow> {
   const moved = await moveWithdrawal(tx, row, 'broadcast', { tx_id: txId, broadcast_at: byClock });
   await emitWithdrawalEvent(tx, moved, 'withdrawal.broadcast', row.status);
   return moved;
+}
+
+export async function noteCompleted(tx: EntityManager, sent: WithdrawalRow, txId: string): Promise<void> {
+  const done = await moveWithdrawal(tx, sent, 'completed', { tx_id: txId, completed_at: byClock });
+  await emitWithdrawalEvent(tx, done, 'withdrawal.completed', sent.status);
 }
 
 /** J6 and `completed`, or J7 and `failed`. */
@@ -121,9 +126,5 @@ async function book(tx: EntityManager, row: WithdrawalRow, mined: AttemptRow): P
   if (isDone) return;
   // Where the sender died before it could say so.
   const sent = row.status === 'processing' ? await noteSent(tx, row, mined.tx_id) : row;
-  const done = await moveWithdrawal(tx, sent, 'completed', {
-    tx_id: mined.tx_id,
-    completed_at: byClock,
-  });
-  await emitWithdrawalEvent(tx, done, 'withdrawal.completed', sent.status);
+  await noteCompleted(tx, sent, mined.tx_id);
 }

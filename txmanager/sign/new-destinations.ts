@@ -22,7 +22,7 @@ export type Own = Pick<SignFacts, 'own'>;
 /** Which of these payments of one currency are above the cap; the others are counted. In the order in which they are to
  *  be signed. Last of all locks. */
 export async function aboveCap(
-  signer: Signer,
+  signer: Pick<Signer, 'newDestinations'>,
   tx: EntityManager,
   payments: readonly Payment[],
   own: Own['own'],
@@ -46,9 +46,9 @@ export async function aboveCap(
 
 /** What the signer answers where an intent is above the cap, of which operators are told; null: it may be signed. */
 export async function waitForCap(
-  signer: Signer,
+  signer: Pick<Signer, 'newDestinations'>,
   tx: EntityManager,
-  intent: IntentRow,
+  intent: Pick<IntentRow, 'id' | 'kind' | 'ref' | 'network' | 'currency'>,
   outputs: readonly Output[],
   own: Own['own'],
 ): Promise<Signed | null> {

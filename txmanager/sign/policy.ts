@@ -104,7 +104,9 @@ const mismatch = (reason: string): SignVerdict => ({ state: 'refused', code: 'IN
 const waiting = (reason: string, cause: WaitCause): SignVerdict => ({ state: 'waiting', reason, cause });
 
 type Rule = (facts: SignFacts) => SignVerdict | null;
+type ForRow = Pick<SignFacts, 'round' | 'obligation' | 'unlisted' | 'limitUse'>;
 
+export const rowRules = [rowAllows, stillListed, withinLimits] as const; // what a row allows, whatever pays it
 /** In this order: nothing of a row is changed, and no wallet locked, for what is not as it should be. */
 const rules: readonly Rule[] = [
   wanted,
@@ -120,9 +122,7 @@ const rules: readonly Rule[] = [
   tagged,
   destinations,
   asItsObligation,
-  rowAllows,
-  stillListed,
-  withinLimits,
+  ...rowRules,
   walletFree,
   freshPrice,
   oneOutputOfAccounts,
@@ -336,10 +336,9 @@ function asItsObligation(facts: SignFacts): SignVerdict | null {
 }
 
 /** Its row asks for it, and is approved by whom it must be. */
-function rowAllows({ round, intent, obligation }: SignFacts): SignVerdict | null {
+function rowAllows({ round, obligation }: ForRow): SignVerdict | null {
   if (!obligation) return null;
-  if (round !== 'first')
-    return obligation.isUnderWay ? null : mismatch(`${intent.kind} ${intent.ref} is not under way`);
+  if (round !== 'first') return obligation.isUnderWay ? null : mismatch(`${obligation.row.name} is not under way`);
   const { name, state, says, approval } = obligation.row;
   if (state === 'early') return waiting(says, 'limit');
   if (state === 'ended') return { state: 'dropped', reason: says };
@@ -352,13 +351,13 @@ function rowAllows({ round, intent, obligation }: SignFacts): SignVerdict | null
 }
 
 /** It goes to addresses that are still on the whitelist, where its row needs that. */
-function stillListed({ round, unlisted }: SignFacts): SignVerdict | null {
+function stillListed({ round, unlisted }: ForRow): SignVerdict | null {
   if (round !== 'first' || !unlisted.length) return null;
   return { state: 'dropped', reason: 'an address is no longer on the whitelist', unlisted };
 }
 
 /** Its row is within the limits of now, which are asked once. */
-function withinLimits({ round, obligation, limitUse }: SignFacts): SignVerdict | null {
+function withinLimits({ round, obligation, limitUse }: ForRow): SignVerdict | null {
   const counted = obligation?.row.limitUse;
   if (round !== 'first' || !counted) return null;
   if (limitUse === 'none') return mismatch(`Nobody has admitted ${counted.kind} ${counted.ref}`);

@@ -1,0 +1,101 @@
+import type { DataSource, EntityManager } from 'typeorm';
+import { changedCount } from '../query';
+import type { RowOf } from '../entity';
+import type { lightningPaymentEntity } from './entities';
+
+/** Rows of what our Lightning node pays. What each may become is checked once more by the database
+ *  (guard_lightning_payment.sql). */
+
+export type LightningPaymentRow = RowOf<typeof lightningPaymentEntity>;
+
+/** How long after its time an invoice counts as one that the node refuses, whatever its clock says. */
+const clocksDifferBy = '10 minutes';
+
+/** What a withdrawal is to pay; the withdrawal is of this transaction. false: the invoice is somebody's already. */
+export async function planPayment(
+  tx: EntityManager,
+  planned: Readonly<{
+    hash: string;
+    withdrawalId: string;
+    invoice: string;
+    amountMsat: bigint;
+    feeLimitMsat: bigint;
+    expiresAt: Date;
+  }>,
+): Promise<boolean> {
+  const rows = await tx.query<unknown[]>(
+    `INSERT INTO lightning_payment (hash, withdrawal_id, invoice, amount_msat, fee_limit_msat, expires_at)
+     VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (hash) DO NOTHING RETURNING hash`,
+    [
+      planned.hash,
+      planned.withdrawalId,
+      planned.invoice,
+      planned.amountMsat.toString(),
+      planned.feeLimitMsat.toString(),
+      planned.expiresAt,
+    ],
+  );
+  return rows.length > 0;
+}
+
+/** Whether an invoice was given before, by whomever. */
+export const isKnownHash = async (tx: EntityManager, hash: string): Promise<boolean> =>
+  (await tx.query<unknown[]>('SELECT hash FROM lightning_payment WHERE hash = $1', [hash])).length > 0;
+
+/** Those that have not ended: let go, or called for. The oldest first. */
+export const openPayments = (db: DataSource): Promise<Array<{ hash: string }>> =>
+  db.query<Array<{ hash: string }>>(
+    `SELECT l.hash FROM lightning_payment l JOIN withdrawal w ON w.id = l.withdrawal_id
+      WHERE l.outcome IS NULL AND (w.status IN ('pending', 'processing', 'broadcast') OR l.calls > 0)
+      ORDER BY l.created_at, l.hash`,
+  );
+
+/** `isExpired`: the node refuses it from now on. Read before the node is asked. */
+export async function readPayment(
+  db: DataSource,
+  hash: string,
+): Promise<LightningPaymentRow & Readonly<{ isExpired: boolean }>> {
+  const [row] = await db.query<Array<LightningPaymentRow & { isExpired: boolean | null }>>(
+    `SELECT l.*, l.expires_at + $2::interval < clock_timestamp() AS "isExpired" FROM lightning_payment l
+      WHERE hash = $1`,
+    [hash, clocksDifferBy],
+  );
+  if (!row) throw new Error(`No payment by Lightning ${hash}`);
+  return { ...row, isExpired: row.isExpired === true };
+}
+
+/** Locked until the transaction ends; after its withdrawal. */
+export async function lockLightningPayment(tx: EntityManager, hash: string): Promise<LightningPaymentRow> {
+  const [row] = await tx.query<LightningPaymentRow[]>('SELECT * FROM lightning_payment WHERE hash = $1 FOR UPDATE', [
+    hash,
+  ]);
+  if (!row) throw new Error(`No payment by Lightning ${hash}`);
+  return row;
+}
+
+/** Before the node is called. */
+export const countCall = (tx: EntityManager, hash: string): Promise<number> =>
+  changedCount(tx, 'UPDATE lightning_payment SET calls = calls + 1, unanswered = unanswered + 1 WHERE hash = $1', [
+    hash,
+  ]);
+
+/** After the node has answered a call, with whatever: it cannot arrive any more. */
+export const noteAnswered = (db: DataSource, hash: string): Promise<number> =>
+  changedCount(
+    db.manager,
+    'UPDATE lightning_payment SET unanswered = unanswered - 1 WHERE hash = $1 AND unanswered > 0 AND outcome IS NULL',
+    [hash],
+  );
+
+/** Notes how it ended. */
+export const endPayment = (
+  tx: EntityManager,
+  hash: string,
+  end: Readonly<{ outcome: 'paid'; preimage: string; feeMsat: bigint } | { outcome: 'failed' }>,
+): Promise<number> =>
+  changedCount(
+    tx,
+    `UPDATE lightning_payment SET outcome = $2, preimage = $3, fee_msat = $4, over_at = clock_timestamp()
+      WHERE hash = $1`,
+    end.outcome === 'paid' ? [hash, 'paid', end.preimage, end.feeMsat.toString()] : [hash, 'failed', null, null],
+  );

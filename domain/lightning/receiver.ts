@@ -1,0 +1,59 @@
+import { ownAddress } from '../chains/address';
+import { DomainError } from '../errors';
+import { fit, fromUnits, times, toUnits } from '../money';
+
+/** Who is paid by Lightning, and what it may cost. A whitelist names nodes by their public keys: an invoice is signed
+ *  by the node that it pays, and is itself of one payment alone. */
+
+/** What the text of an invoice says, as far as whoever pays it asks. */
+export type PayableInvoice = Readonly<{
+  network: string;
+  /** null: the payer chooses. */
+  amountMsat: bigint | null;
+  hash: string;
+  payee: string;
+  /** Unix seconds. */
+  expiresAt: number;
+}>;
+
+/** Half a percent is what a way of several nodes usually takes at the most; small amounts need more. */
+const feeRatio = '0.005';
+const leastFee = '0.0000001';
+const decimals = 8;
+
+/** What nodes on the way may take, in bitcoin. It is charged whole. */
+export function wayFee(amount: string): string {
+  const fee = times(amount, feeRatio, decimals, 'up');
+  return toUnits(fee, decimals) < toUnits(leastFee, decimals) ? leastFee : fee;
+}
+
+/** The public key of a node, also with its host behind it. Throws INVALID_ADDRESS. */
+export function readNodeKey(text: string): string {
+  const [, key] = /^(0[23][0-9a-f]{64})(?:@\S{1,100})?$/.exec(text.trim().toLowerCase()) ?? [];
+  if (key) return key;
+  throw new DomainError(
+    'INVALID_ADDRESS',
+    'Not the public key of a Lightning node: one is 66 hexadecimal digits and begins with 02 or 03',
+  );
+}
+
+/** An invoice must last so long when it is given: it is to be approved and paid within that. */
+const leastSeconds = 120;
+
+/** Refuses an invoice that is not to be paid from here. `net`: what is to arrive. Throws INVALID_ADDRESS,
+ *  VALIDATION_ERROR. */
+export function checkPayable(
+  invoice: PayableInvoice,
+  { net, network, ownKey, now }: Readonly<{ net: string; network: string; ownKey: string; now: Date }>,
+): void {
+  const wrong = (what: string): DomainError => new DomainError('INVALID_ADDRESS', `This invoice ${what}`);
+  if (invoice.network !== network) throw wrong(`is of ${invoice.network}, and money here is of ${network}`);
+  if (invoice.payee === ownKey) throw new DomainError('INVALID_ADDRESS', ownAddress);
+  if (invoice.expiresAt * 1000 < now.getTime() + leastSeconds * 1000)
+    throw wrong('expires too soon: ask for a new one');
+  if (invoice.amountMsat === null) throw wrong('names no amount: ask for one that does');
+  if (invoice.amountMsat % 1000n !== 0n) throw wrong('asks for a part of a satoshi: ask for whole ones');
+  const asked = fit(fromUnits(invoice.amountMsat / 1000n, decimals), decimals, 'down');
+  if (toUnits(fit(net, decimals, 'down'), decimals) * 1000n !== invoice.amountMsat)
+    throw new DomainError('VALIDATION_ERROR', `The invoice asks for ${asked} BTC, and ${net} BTC would be sent`);
+}

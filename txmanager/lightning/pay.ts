@@ -1,0 +1,137 @@
+import type { DataSource, EntityManager } from 'typeorm';
+import type { LndPayments } from '../../chains/lightning/payments';
+import { readInvoice, type BitcoinNetwork } from '../../chains/lightning/invoice';
+import { failWithdrawal } from '../../commands/withdrawals/fail';
+import { captureOrRelease, noteHoldGone } from '../../db/ledger/ledger';
+import {
+  countCall,
+  endPayment,
+  lockLightningPayment,
+  noteAnswered,
+  readPayment,
+  type LightningPaymentRow,
+} from '../../db/lightning/payments';
+import { holdOf, lockWithdrawal } from '../../db/withdrawals/withdrawals';
+import { DomainError } from '../../domain/errors';
+import { lightningCaptureJournal } from '../../domain/ledger/lightning';
+import { nextOutgoingStep } from '../../domain/lightning/outgoing-payment';
+import { noteCompleted, noteSent, withdrawal } from '../kinds/withdrawal';
+import type { Obligation } from '../obligation';
+import type { Signer } from '../sign/signer';
+import { mayPay } from './policy';
+
+/** How an invoice is paid once: the decision is in the database before the node is told, and the node's own word books
+ *  it. docs/decisions/0083-withdrawals-by-lightning.md */
+
+export type PayDeps = Readonly<{
+  db: DataSource;
+  payments: LndPayments;
+  network: BitcoinNetwork;
+}> &
+  Pick<Signer, 'newDestinations'>;
+
+/** Ways are looked for so long, and in so many parts. */
+const [timeoutSeconds, maxParts] = [60, 16];
+
+export const notPaid = 'No way to its receiver was found, or the invoice has expired: nothing has left';
+
+/** What a look came to: the node is to be told, or why nothing happens yet. */
+type Done = Readonly<{ isToSend?: true; waitsFor?: string }>;
+type Seen = Awaited<ReturnType<LndPayments['track']>>;
+type Read = Awaited<ReturnType<typeof readPayment>>;
+
+/** Looks at the node, and does what follows: waits, has it pay, or books the end. Why it waits; null: it went on. Safe
+ *  to repeat, and for two at once. Throws NODE_UNREACHABLE, INTENT_MISMATCH. */
+export async function stepPayment(deps: PayDeps, hash: string): Promise<string | null> {
+  const before = await readPayment(deps.db, hash);
+  const seen = await deps.payments.track(hash);
+  const done = await deps.db.transaction((tx) => stepIn(deps, tx, before, seen));
+  if (!done.isToSend) return done.waitsFor ?? null;
+  const { invoice, fee_limit_msat: limit } = before;
+  // Where this fails the call counts as unanswered: it may yet arrive.
+  await deps.payments.pay({ invoice, feeLimitMsat: BigInt(limit), timeoutSeconds, maxParts });
+  await noteAnswered(deps.db, hash);
+  return null;
+}
+
+async function stepIn(deps: PayDeps, tx: EntityManager, before: Read, seen: Seen): Promise<Done> {
+  const { hash, withdrawal_id: ref } = before;
+  const served = { id: hash, kind: 'withdrawal', ref, owner_kind: 'withdrawal', owner_id: ref } as const;
+  const obligation = (await withdrawal.obligation!(tx, [served])).get(hash)!;
+  const row = await lockLightningPayment(tx, hash);
+  // A call that began or ended since the node was asked makes its answer an old one.
+  if (row.calls !== before.calls || row.unanswered !== before.unanswered || row.outcome !== before.outcome) return {};
+  const { calls, unanswered, outcome } = row;
+  const record = { calls, unanswered, outcome };
+  const step = nextOutgoingStep({ record, isExpired: before.isExpired, sighting: seen, maySend: true });
+  switch (step.do) {
+    case 'wait':
+      return { waitsFor: 'the node has it under way, or may have' };
+    case 'end':
+      return {};
+    case 'fail':
+      await bookFailed(tx, row);
+      return {};
+    case 'book':
+      await bookPaid(tx, row, seen, obligation);
+      return {};
+    case 'send':
+      return send(deps, tx, row, obligation);
+  }
+}
+
+/** Counts the call that follows, if it may be made. */
+async function send(deps: PayDeps, tx: EntityManager, row: LightningPaymentRow, obligation: Obligation): Promise<Done> {
+  checkInvoice(deps, row, obligation);
+  if (row.calls > 0) {
+    if (!obligation.isUnderWay) throw new DomainError('INTENT_MISMATCH', `${obligation.row.name} is not under way`);
+  } else {
+    const verdict = await mayPay(tx, deps, row, obligation);
+    if (verdict.state === 'refused') throw new DomainError('INTENT_MISMATCH', verdict.reason);
+    if (verdict.state === 'waiting') return { waitsFor: verdict.reason };
+    if (verdict.state === 'dropped') {
+      await endPayment(tx, row.hash, { outcome: 'failed' });
+      await obligation.unlisted?.(verdict.unlisted);
+      return {};
+    }
+    await obligation.stored();
+  }
+  await countCall(tx, row.hash);
+  return { isToSend: true };
+}
+
+/** The text of the invoice says what is paid to whom: it is read here once more, whatever the row says. */
+function checkInvoice({ network }: PayDeps, row: LightningPaymentRow, { outputs }: Obligation): void {
+  const invoice = readInvoice(row.invoice);
+  const [output, ...others] = outputs;
+  const isAsSaid =
+    invoice.hash === row.hash &&
+    invoice.network === network &&
+    invoice.amountMsat?.toString() === row.amount_msat &&
+    1000n * BigInt(output?.units ?? '0') === invoice.amountMsat &&
+    output?.address === invoice.payee &&
+    invoice.expiresAt * 1000 === row.expires_at.getTime() &&
+    !others.length;
+  if (!isAsSaid) throw new DomainError('INTENT_MISMATCH', `Invoice ${row.hash} is not what its withdrawal says`);
+}
+
+/** Released, and the withdrawal has failed; one that was cancelled before stays so. */
+async function bookFailed(tx: EntityManager, { hash, withdrawal_id: id }: LightningPaymentRow): Promise<void> {
+  await endPayment(tx, hash, { outcome: 'failed' });
+  const row = await lockWithdrawal(tx, id);
+  if (row?.status === 'pending' || row?.status === 'processing') await failWithdrawal(tx, row, notPaid);
+}
+
+/** J6 and `completed`, by the node's word, which shows the preimage. */
+async function bookPaid(tx: EntityManager, row: LightningPaymentRow, seen: Seen, to: Obligation): Promise<void> {
+  const { hash, withdrawal_id: id, amount_msat: amount } = row;
+  if (seen.state !== 'paid' || seen.amountMsat.toString() !== amount)
+    throw new DomainError('INTENT_MISMATCH', `The Lightning node has paid another amount for ${hash} than ${amount}`);
+  await endPayment(tx, hash, { outcome: 'paid', preimage: seen.preimage, feeMsat: seen.feeMsat });
+  if (to.row.state === 'due') await to.stored(); // a restored database had forgotten that it was called for
+  const now = (await lockWithdrawal(tx, id))!;
+  if (now.status !== 'processing') return void (await noteHoldGone(tx, holdOf(now)));
+  const paid = { ...holdOf(now), net: now.net_amount, feeMsat: seen.feeMsat, hash };
+  await captureOrRelease(tx, lightningCaptureJournal(paid));
+  await noteCompleted(tx, await noteSent(tx, now, hash), hash);
+}

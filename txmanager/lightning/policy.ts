@@ -1,0 +1,59 @@
+import type { EntityManager } from 'typeorm';
+import { recheckLimits } from '../../commands/limits/outbound-check';
+import { stopsOf } from '../../db/access/merchant-stop';
+import { isFrozen, limitUsesOf, lockFreezes } from '../../db/limits/outbound';
+import type { LightningPaymentRow } from '../../db/lightning/payments';
+import { unlistedAmong } from '../../db/wallets/whitelist';
+import type { Obligation } from '../obligation';
+import { waitForCap } from '../sign/new-destinations';
+import { rowRules, type SignFacts, type SignVerdict } from '../sign/policy';
+import type { Signer } from '../sign/signer';
+
+/** `refused`: somebody else than us has written it so. `unlisted`: the row is to end. */
+type PayVerdict =
+  | Readonly<{ state: 'pay' }>
+  | Readonly<{ state: 'waiting' | 'refused'; reason: string }>
+  | Readonly<{ state: 'dropped'; unlisted: readonly string[] }>;
+
+type Judged = Pick<SignFacts, 'round' | 'obligation' | 'unlisted' | 'limitUse'>;
+
+const rowVerdict = (facts: Judged): SignVerdict | null =>
+  rowRules.reduce<SignVerdict | null>((found, rule) => found ?? rule(facts), null);
+
+/** May the node be told to pay this for the first time? What the signing policy asks of a row on a chain, in the same
+ *  order of locks: whitelist, merchant, freezes, limits, and last the cap for new destinations. */
+export async function mayPay(
+  tx: EntityManager,
+  signer: Pick<Signer, 'newDestinations'>,
+  payment: Pick<LightningPaymentRow, 'id' | 'withdrawal_id'>,
+  obligation: Obligation,
+): Promise<PayVerdict> {
+  const { row, merchantId, currency } = obligation;
+  const unlisted = (await unlistedAmong(tx, row.payees)).map(({ id }) => id);
+  const stops = await stopsOf(tx, merchantId === null ? [] : [merchantId]);
+  await lockFreezes(tx);
+  const [stop] = stops.values();
+  if (stop !== undefined) return { state: 'waiting', reason: `outgoing money of the merchant is held: ${stop}` };
+  if (await isFrozen(tx, currency)) return { state: 'waiting', reason: `${currency} is frozen` };
+  const uses = row.limitUse ? await limitUsesOf(tx, [row.limitUse]) : [];
+  const counted = uses.length ? (uses.every((one) => one.is_signed) ? 'used' : 'open') : 'none';
+  const facts: Judged = { round: 'first', obligation, unlisted, limitUse: counted };
+  let verdict = rowVerdict(facts);
+  if (verdict?.state === 'ask') {
+    const over = (await recheckLimits(tx, uses)).find((reason) => reason !== null);
+    verdict = rowVerdict({ ...facts, limitUse: over ? { over } : 'used' });
+  }
+  if (verdict) return asPayVerdict(verdict);
+  const outputs = obligation.outputs.map(({ units, ...to }) => ({ ...to, units: BigInt(units) }));
+  // Below zero: intents of chains count above it.
+  const counting = { id: `-${payment.id}`, ref: payment.withdrawal_id, network: 'bitcoin', currency } as const;
+  const above = await waitForCap(signer, tx, { ...counting, kind: 'withdrawal' }, outputs, []);
+  return above ? { state: 'waiting', reason: above.reason ?? 'it is above the cap' } : { state: 'pay' };
+}
+
+function asPayVerdict(verdict: SignVerdict): PayVerdict {
+  if (verdict.state === 'waiting' || verdict.state === 'refused')
+    return { state: verdict.state, reason: verdict.reason };
+  if (verdict.state === 'dropped') return { state: 'dropped', unlisted: verdict.unlisted ?? [] };
+  return { state: 'refused', reason: `no verdict: ${verdict.state}` };
+}
