@@ -3,6 +3,7 @@ import { swapMessages } from '../../domain/conversions/swap';
 import { notNow, tooLittle, tooMuch } from '../../domain/conversions/conversion';
 import { failureOf } from '../../txmanager/kinds/failure';
 import { unlisted } from '../../txmanager/kinds/withdrawal';
+import { notPaid } from '../../txmanager/lightning/pay';
 import { unpaidGas } from '../../txmanager/charge-gas';
 import { ownAddress, readAddress } from '../../domain/chains/address';
 import { waitMessages } from '../../domain/txmanager/waits';
@@ -74,7 +75,7 @@ const english = [
   ...Object.values(swapMessages),
   ...Object.values(waitMessages),
   ...[notNow, tooLittle('ETH', '0.1').message, tooMuch('ETH', '9').message],
-  ...[failureOf({ is_replacement: true }), failureOf({ is_replacement: false }), unlisted, unpaidGas],
+  ...[failureOf({ is_replacement: true }), failureOf({ is_replacement: false }), notPaid, unlisted, unpaidGas],
 ];
 
 it('finds a refusal of each row', () => {

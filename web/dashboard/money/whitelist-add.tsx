@@ -86,8 +86,10 @@ export function AddAddress({ onEnd }: Readonly<{ onEnd: () => void }>) {
   const t = useTexts();
   const words = useMoneyTexts().whitelist;
   const confirm = useStepUp();
-  // Nothing can be sent by Lightning.
-  const currencies = (useQuery(currenciesQuery).data ?? []).filter(({ currency }) => !isByLightning(currency));
+  // By Lightning something can be sent where that is offered.
+  const currencies = (useQuery(currenciesQuery).data ?? []).filter(
+    ({ currency, payout }) => payout || !isByLightning(currency),
+  );
   const [form, setForm] = useState({ currency: '', address: '', destinationTag: '', label: '' });
   const currency = form.currency || (currencies[0]?.currency ?? '');
   const chosen = currencies.find((one) => one.currency === currency);
@@ -114,7 +116,8 @@ export function AddAddress({ onEnd }: Readonly<{ onEnd: () => void }>) {
         onChange={(next) => setForm({ ...form, currency: next })}
       />
       <Field
-        label={words.address}
+        label={isByLightning(currency) ? words.node : words.address}
+        hint={isByLightning(currency) && words.nodeHint}
         isCode
         maxLength={200}
         autoComplete="off"

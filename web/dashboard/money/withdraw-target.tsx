@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
+import { isByLightning } from '../../../domain/lightning/currency';
 import { currenciesQuery } from '../api/queries';
 import css from '../design/design.module.css';
 import { ErrorNotice, Notice, Skeleton } from '../design/feedback';
@@ -16,9 +17,32 @@ export function usePayable() {
 type Target = Readonly<{ currency: string; target: string; tag: string }>;
 type Props = Readonly<{ value: Target; onChange: (change: Partial<Target>) => void }>;
 
-/** Where a withdrawal goes: one of the whitelist, or its address where a person may not read the whitelist. */
-export const WithdrawTarget = ({ mayPick, ...props }: Props & Readonly<{ mayPick: boolean }>) =>
-  mayPick ? <Listed {...props} /> : <Typed {...props} />;
+/** Whether a withdrawal names its receiver by an entry of the whitelist. By Lightning it names an invoice. */
+export const picksEntry = ({ currency }: Pick<Target, 'currency'>, mayPick: boolean): boolean =>
+  mayPick && !isByLightning(currency);
+
+/** Where a withdrawal goes: one of the whitelist, its address where a person may not read the whitelist, or an invoice
+ *  of Lightning. */
+export function WithdrawTarget({ mayPick, ...props }: Props & Readonly<{ mayPick: boolean }>) {
+  if (isByLightning(props.value.currency)) return <Invoice {...props} />;
+  return mayPick ? <Listed {...props} /> : <Typed {...props} />;
+}
+
+function Invoice({ value, onChange }: Props) {
+  const words = useMoneyTexts().withdraw;
+  return (
+    <Field
+      label={words.invoice}
+      hint={words.invoiceHint}
+      isCode
+      maxLength={2000}
+      autoComplete="off"
+      spellCheck={false}
+      value={value.target}
+      onChange={(event) => onChange({ target: event.target.value })}
+    />
+  );
+}
 
 function Typed({ value, onChange }: Props) {
   const words = useMoneyTexts().withdraw;

@@ -2,6 +2,7 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
 import { holds } from '../../../domain/access/access';
+import { isByLightning } from '../../../domain/lightning/currency';
 import type { FeeMode } from '../../../domain/withdrawals/withdrawal';
 import { client, payload } from '../api/client';
 import type { Me } from '../api/queries';
@@ -17,7 +18,7 @@ import { useStepUp } from '../step-up/step-up';
 import { useTexts } from '../texts/texts';
 import { isAmountText, renewMoney } from './data';
 import { useMoneyTexts } from './section';
-import { usePayable, WithdrawTarget } from './withdraw-target';
+import { picksEntry, usePayable, WithdrawTarget } from './withdraw-target';
 
 type Form = Readonly<{
   currency: string;
@@ -69,14 +70,16 @@ export function Withdraw({ me, onEnd }: Readonly<{ me: Me; onEnd: () => void }>)
     tag: '',
     note: '',
   });
-  const form = { ...typed, currency: typed.currency || (payable[0]?.currency ?? '') };
+  const currency = typed.currency || (payable[0]?.currency ?? '');
+  // An invoice names what arrives.
+  const form: Form = { ...typed, currency, feeMode: isByLightning(currency) ? 'add' : typed.feeMode };
   const [key] = useState(() => crypto.randomUUID());
   const { estimate, isCurrent } = useEstimate(form);
   const mayPick = holds(me, 'whitelist:view');
   const act = useAct(async () => {
-    const { currency, amount, feeMode, target, tag, note } = form;
+    const { amount, feeMode, target, tag, note } = form;
     const behind = tag.trim() ? { destinationTag: tag.trim() } : {};
-    const to = mayPick ? { whitelistId: target } : { address: target.trim(), ...behind };
+    const to = picksEntry(form, mayPick) ? { whitelistId: target } : { address: target.trim(), ...behind };
     const body = {
       currency,
       amount,
@@ -157,12 +160,14 @@ function Fields(
         error={form.amount && !isAmountText(form.amount) ? words.amountWrong : undefined}
         onChange={(event) => onChange({ ...form, amount: event.target.value.trim() })}
       />
-      <Choice
-        label={words.feeMode}
-        value={form.feeMode}
-        options={(['deduct', 'add'] as const).map((mode) => [mode, words.feeModes[mode]] as const)}
-        onChange={(feeMode) => onChange({ ...form, feeMode })}
-      />
+      {!isByLightning(form.currency) && (
+        <Choice
+          label={words.feeMode}
+          value={form.feeMode}
+          options={(['deduct', 'add'] as const).map((mode) => [mode, words.feeModes[mode]] as const)}
+          onChange={(feeMode) => onChange({ ...form, feeMode })}
+        />
+      )}
       <Estimate query={estimate} isCurrent={isCurrent} onAll={(amount) => onChange({ ...form, amount })} />
       <Field
         label={words.note}

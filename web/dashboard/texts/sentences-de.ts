@@ -23,6 +23,20 @@ const plain: Readonly<Record<string, string>> = {
     'Das Netzwerk nahm die Transaktion nicht rechtzeitig an: Sie ist verfallen, und das Geld ist wieder da.',
   'The transaction was mined and reverted: the address does not take it. Its network fee was charged':
     'Die Transaktion kam in einen Block und scheiterte an der Adresse. Die Netzwerkgebühr wurde berechnet.',
+  'This invoice expires too soon: ask for a new one':
+    'Diese Rechnung läuft zu bald ab. Lassen Sie sich eine neue geben.',
+  'This invoice names no amount: ask for one that does':
+    'Diese Rechnung nennt keinen Betrag. Lassen Sie sich eine mit Betrag geben.',
+  'This invoice asks for a part of a satoshi: ask for whole ones':
+    'Diese Rechnung verlangt einen Teil eines Satoshi. Lassen Sie sich eine über ganze geben.',
+  'This invoice was given before: ask for a new one':
+    'Diese Rechnung wurde schon einmal angegeben. Lassen Sie sich eine neue geben.',
+  'By Lightning, address is the invoice, and nothing beside it':
+    'Über Lightning ist die Adresse die Rechnung, und sonst nichts.',
+  'Not the public key of a Lightning node: one is 66 hexadecimal digits and begins with 02 or 03':
+    'Kein öffentlicher Schlüssel eines Lightning-Knotens: Das sind 66 hexadezimale Ziffern ab 02 oder 03.',
+  'No way to its receiver was found, or the invoice has expired: nothing has left':
+    'Es wurde kein Weg zum Empfänger gefunden, oder die Rechnung ist abgelaufen. Nichts hat das Guthaben verlassen.',
   'Its address was taken off the whitelist before it was sent':
     'Die Adresse wurde vor dem Senden von der Whitelist genommen.',
   'The address is no longer on the withdrawal whitelist': 'Die Adresse ist nicht mehr auf der Whitelist.',
@@ -51,6 +65,15 @@ const plain: Readonly<Record<string, string>> = {
 
 const patterns: ReadonlyArray<readonly [pattern: RegExp, german: string]> = [
   [/^A mass payout has at most (.*) rows$/, 'Eine Massenauszahlung hat höchstens $1 Zeilen.'],
+  [/^This invoice is of (.*), and money here is of (.*)$/, 'Diese Rechnung ist von $1, und das Geld hier ist von $2.'],
+  [
+    /^The invoice asks for (.*) BTC, and (.*) BTC would be sent$/,
+    'Die Rechnung verlangt $1 BTC, und gesendet würden $2 BTC.',
+  ],
+  [
+    /^Not a Lightning invoice that can be paid: (.*)$/,
+    'Keine Lightning-Rechnung, die bezahlt werden kann. Kopieren Sie sie neu, oder lassen Sie sich eine andere geben.',
+  ],
   [/^More than (.*) rows$/, 'Mehr als $1 Zeilen.'],
   [/^Rows that cannot be paid: (.*) of (.*)$/, 'Zeilen, die nicht gezahlt werden können: $1 von $2.'],
   [/^The balance does not cover (.*)$/, 'Das Guthaben reicht nicht für $1.'],
@@ -64,10 +87,7 @@ const patterns: ReadonlyArray<readonly [pattern: RegExp, german: string]> = [
     /^This address of (.*) is mistyped, or is of another chain \(live, test\): copy it again$/,
     'Diese Adresse von $1 ist vertippt oder von einer anderen Kette (echt, Test). Kopieren Sie sie neu.',
   ],
-  [
-    /^Nothing can be sent over Lightning yet: give an address of (.*)$/,
-    'Über Lightning geht noch nichts. Geben Sie eine Adresse von $1 an.',
-  ],
+  [/^This is of Lightning: give an address of (.*)$/, 'Das gehört zu Lightning. Geben Sie eine Adresse von $1 an.'],
   [/^Not an address of (.*): it looks like one of (.*)$/, 'Keine Adresse von $1. Sie sieht aus wie eine von $2.'],
   [/^Not an address of (.*): one is 0x and .*$/, 'Keine Adresse von $1: Eine ist 0x und 40 hexadezimale Ziffern.'],
   [
