@@ -71,7 +71,7 @@ describe.each(['BTC', 'ETH', 'USDT_ERC20', 'USDC_ERC20'])('a payment in %s', (cu
     const { confirmations: _then, ...said } = last.data;
     expect(said).toEqual(got);
 
-    const history = await world.history(`payment/${invoice.id}`, `payment-settled-${currency}`);
+    const history = await world.history(`payment/${invoice.id}`, `payment-settled-in-task-${currency}`);
     expect(history.events).toBeLessThanOrEqual(54);
     expect(history.bytes).toBeLessThanOrEqual(60_000);
     // Tokens go by the sweeper, as a batch of one.

@@ -80,7 +80,7 @@ export const sideBySide: Case[] = [
       const invoice = await open('ETH');
       await late(invoice);
       await sees(invoice, 'EXPIRED');
-      await world.history(`payment/${invoice.id}`, 'payment-expired');
+      await world.history(`payment/${invoice.id}`, 'payment-expired-in-task');
       await pay(invoice);
       const child = await childOf(invoice, 'ETH');
       expect(child).toMatchObject({ addressRole: 'repeat', parentPaymentId: invoice.id, publicKey: invoice.address });
