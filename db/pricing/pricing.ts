@@ -93,42 +93,46 @@ export function priceOf(row: PricingRow, currency: Currency): Price {
   };
 }
 
-type RateAsk = Readonly<{ merchantId: string; currency: Currency; fiat: string; maxAgeSeconds: number }>;
-
-/** The asset that is asked about, and what stands for the ask in both statements: $1 to $7. Throws
- *  CURRENCY_NOT_AVAILABLE. */
-function askedOf({ merchantId, currency, fiat, maxAgeSeconds }: RateAsk): { asset: Asset; values: unknown[] } {
-  const asset = payableAsset(currency, true);
-  if (!asset) throw new DomainError('CURRENCY_NOT_AVAILABLE');
-  const { native } = networkOf(asset.currency);
-  const rated = ratedAs(asset.currency);
-  return { asset, values: [merchantId, rated, native, asset.network, fiat, maxAgeSeconds, asset.currency] };
-}
-
 /** Rate, network fee and active wallet of one currency; without a wallet its address and custody are null.
  *  Throws RATE_UNAVAILABLE, CURRENCY_NOT_AVAILABLE (no such asset). */
-export async function rateNow(db: Queryable, ask: RateAsk): Promise<Price> {
-  const { asset, values } = askedOf(ask);
+export async function rateNow(
+  db: Queryable,
+  ask: Readonly<{ merchantId: string; currency: Currency; fiat: string; maxAgeSeconds: number }>,
+): Promise<Price> {
+  const asset = payableAsset(ask.currency, true);
+  if (!asset) throw new DomainError('CURRENCY_NOT_AVAILABLE');
   const { columns, joins } = pricingSql({ currency: '$2', native: '$3', network: '$4', fiat: '$5', age: '$6' });
   const [row] = await db.query<PricingRow[]>(
     `SELECT clock_timestamp() AS now, ${columns}, w.settlement_address, w.custody
        FROM (SELECT) one ${joins}
        LEFT JOIN merchant_wallet w ON w.merchant_id = $1 AND w.currency = $7 AND w.is_active`,
-    values,
+    [
+      ask.merchantId,
+      ratedAs(asset.currency),
+      networkOf(asset.currency).native,
+      asset.network,
+      ask.fiat,
+      ask.maxAgeSeconds,
+      asset.currency,
+    ],
   );
   return priceOf(row!, asset.currency);
 }
 
 /** The same at a moment that is over: the newest rate of then; where none was fresh, the first that came after. The fee
  *  is that of now. */
-export async function rateAt(db: Queryable, ask: RateAsk & Readonly<{ at: Date }>): Promise<Price> {
-  const { asset, values } = askedOf(ask);
+export async function rateAt(
+  db: Queryable,
+  ask: Readonly<{ merchantId: string; currency: Currency; fiat: string; maxAgeSeconds: number; at: Date }>,
+): Promise<Price> {
+  const asset = payableAsset(ask.currency, true);
+  if (!asset) throw new DomainError('CURRENCY_NOT_AVAILABLE');
   const then = (currency: string): string => `LEFT JOIN LATERAL (
       SELECT x.* FROM (
-        (SELECT id, value, taken_at FROM rate WHERE currency = ${currency} AND fiat = $5 AND taken_at <= $8
-            AND taken_at >= $8::timestamptz - make_interval(secs => $6) ORDER BY taken_at DESC, id DESC LIMIT 1)
+        (SELECT id, value, taken_at FROM rate WHERE currency = ${currency} AND fiat = $5 AND taken_at <= $7
+            AND taken_at >= $7::timestamptz - make_interval(secs => $6) ORDER BY taken_at DESC, id DESC LIMIT 1)
         UNION ALL
-        (SELECT id, value, taken_at FROM rate WHERE currency = ${currency} AND fiat = $5 AND taken_at > $8
+        (SELECT id, value, taken_at FROM rate WHERE currency = ${currency} AND fiat = $5 AND taken_at > $7
           ORDER BY taken_at, id LIMIT 1)) x
        ORDER BY x.taken_at LIMIT 1)`;
   const [row] = await db.query<PricingRow[]>(
@@ -136,8 +140,17 @@ export async function rateAt(db: Queryable, ask: RateAsk & Readonly<{ at: Date }
        f.unit_price::text AS unit_price,
             true AS is_fresh, w.settlement_address, w.custody
        FROM (SELECT) one ${then('$2')} r ON true ${then('$3')} n ON true LEFT JOIN network_fee f ON f.network = $4
-       LEFT JOIN merchant_wallet w ON w.merchant_id = $1 AND w.currency = $7 AND w.is_active`,
-    [...values, ask.at],
+       LEFT JOIN merchant_wallet w ON w.merchant_id = $1 AND w.currency = $8 AND w.is_active`,
+    [
+      ask.merchantId,
+      ratedAs(asset.currency),
+      networkOf(asset.currency).native,
+      asset.network,
+      ask.fiat,
+      ask.maxAgeSeconds,
+      ask.at,
+      asset.currency,
+    ],
   );
   return priceOf(row!, asset.currency);
 }

@@ -188,7 +188,7 @@ it('tells what an address held after blocks of late, and nothing of older ones',
 it('follows no node of another chain, whose addresses look alike, and none that stands apart', async () => {
   const other = await TronWorld.start({ solidLag: 200 });
   try {
-    const wrong = createAdapter(network, { ...tron.config, ETH_RPC_URL: other.url });
+    const wrong = createAdapter(network, { ...tron.config, TRON_RPC_URL: other.url });
     await expect(wrong.head()).rejects.toThrow('first block');
     // Nor one whose final part stands still.
     const own = tronAdapter(tronNetwork, other.chain, { login: { url: other.url } });
