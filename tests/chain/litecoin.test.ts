@@ -123,6 +123,19 @@ withNode('Litecoin', () => {
     expect(address).not.toBe(old);
   });
 
+  it('keeps its blocks over kill -9', async () => {
+    const { part, url: own, payer: its, stop } = await node();
+    try {
+      await its.mine('LTC', 3);
+      const before = await bitcoinCall(own, 'getbestblockhash');
+      await part.kill9();
+      await part.start();
+      expect(await bitcoinCall(own, 'getbestblockhash')).toBe(before);
+    } finally {
+      await stop();
+    }
+  });
+
   it('asks for what nodes relay, and is told where that is too little', async () => {
     const { relayfee } = await ask<{ relayfee: number }>('getnetworkinfo');
     const relayed = toUnits(relayfee.toFixed(8), 8);
