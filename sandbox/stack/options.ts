@@ -39,6 +39,9 @@ export type StackOptions = Readonly<{
   archive?: boolean;
   /** Mines by itself what is in the pools. True unless told. */
   miner?: boolean;
+  /** Milliseconds between the blocks of simulators, whether anything waits for one or not. Unless told: a second while
+   *  something does, where `miner` is true. */
+  simulatedBlockMs?: number;
   /** Told when a process ends that nobody asked to. */
   onCrash?: (name: string, how: string) => void;
   /** Told what comes next, for people who wait. */

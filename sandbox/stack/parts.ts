@@ -129,17 +129,17 @@ const genesisTime = Date.UTC(2026, 0, 1);
 /** In place of a node: no real one of such a network runs on one machine. Without a miner nothing comes by itself. */
 function startSimulatorOf(
   { id, chains }: ExpiringNetwork,
-  { miner = true }: StackOptions,
+  { miner = true, simulatedBlockMs }: StackOptions,
   { dataDir, ports }: Place,
 ): Promise<Part> {
   const place = { dataDir: join(dataDir, id), port: ports[id as keyof Ports] };
   const chain = chains.simulator;
-  if (chain?.family === 'xrpl') {
-    const pace = miner ? { closeEveryMs: everyMs, idleEveryMs } : {};
-    return startXrplSimulator({ ...place, networkId: chain.networkId, ...pace });
-  }
+  const usual = miner ? { everyMs, idleEveryMs } : {};
+  const pace: { everyMs?: number; idleEveryMs?: number } =
+    simulatedBlockMs === undefined ? usual : { everyMs: simulatedBlockMs };
+  if (chain?.family === 'xrpl')
+    return startXrplSimulator({ ...place, ...pace, networkId: chain.networkId, closeEveryMs: pace.everyMs });
   const tokens = assetsOn([id]).flatMap(({ contract }) => (contract === null ? [] : [[tronHex(contract), 'token']]));
   const contracts = Object.fromEntries(tokens) as TronSimulatorOptions['contracts'];
-  const pace = miner ? { everyMs, idleEveryMs } : {};
   return startTronSimulator({ ...place, contracts, genesisTime, isOfNow: true, ...pace });
 }

@@ -319,6 +319,13 @@ it('stands still on order: it takes, and the network hears of it when it goes on
   expect(await net.call('tx', { transaction: over.txId })).toMatchObject({ error: 'txnNotFound' });
 });
 
+it('forgets faults that no call has met, on order', async () => {
+  await net.order({ order: 'fault', fault: 'cut', method: 'server_info', times: 5 });
+  await expect(net.call('server_info')).rejects.toThrow();
+  await net.order({ order: 'no_faults' });
+  expect(await net.call('server_info')).toMatchObject({ info: { server_state: 'full' } });
+});
+
 it('answers what is no call, and refuses orders that it does not know', async () => {
   const post = async (body: string): Promise<[number, string]> => {
     const response = await fetch(net.part.url, { method: 'POST', body });

@@ -67,6 +67,8 @@ export function carryOut(network: Network, order: Json): Json {
   const { state } = network;
   const kind = order.order;
   if (kind === 'fault') addFault(state, order);
+  // Those that no call has met yet.
+  else if (kind === 'no_faults') state.faults = [];
   else if (kind === 'set') change(state.settings, order);
   else if (kind === 'lag') state.view = { kind: 'lag', by: whole(order, 'ledgers') };
   else if (kind === 'stand_still') state.view = { kind: 'still', at: network.tip.index };
