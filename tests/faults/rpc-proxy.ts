@@ -16,10 +16,10 @@ export type Fault =
 
 type Rule = { fault: Fault; match: (methods: readonly string[]) => boolean; left: number };
 
-/** A real HTTP proxy in front of a JSON-RPC node, with faults on demand; loopback only. */
+/** A real HTTP proxy in front of a node, with faults on demand; loopback only. */
 export class RpcProxy {
   private rules: Rule[] = [];
-  /** Calls that a rule has hit, by RPC method: a test that needs a fault can tell whether it happened. */
+  /** Calls that a rule has hit, by method: a test that needs a fault can tell whether it happened. */
   readonly hits: string[] = [];
 
   private constructor(
@@ -64,7 +64,7 @@ export class RpcProxy {
 
   private async handle(to: URL, req: IncomingMessage, res: ServerResponse): Promise<void> {
     const body = await readAll(req);
-    const methods = methodsOf(body);
+    const methods = methodsOf(body, req.url ?? '/');
     const rule = this.rules.find((candidate) => candidate.left > 0 && candidate.match(methods));
     if (rule) {
       rule.left -= 1;
@@ -92,10 +92,13 @@ async function readAll(stream: IncomingMessage): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-function methodsOf(body: Buffer): string[] {
+/** The methods of JSON-RPC that a body calls; where it names none, the last name of its path. */
+function methodsOf(body: Buffer, path: string): string[] {
   try {
     const parsed = JSON.parse(body.toString()) as { method?: string } | Array<{ method?: string }>;
-    return (Array.isArray(parsed) ? parsed : [parsed]).flatMap((call) => (call.method ? [call.method] : []));
+    const named = (Array.isArray(parsed) ? parsed : [parsed]).flatMap((call) => (call.method ? [call.method] : []));
+    const last = path.split('/').at(-1);
+    return named.length || !last ? named : [last];
   } catch {
     return [];
   }

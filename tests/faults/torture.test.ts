@@ -1,11 +1,5 @@
-import { kinds, planOf, victims } from '../torture/plan';
+import { victimsWith } from '../torture/plan';
 import { torture } from '../torture/run';
-
-it('draws the same plan from the same seed', () => {
-  const of = (seed: number) => JSON.stringify(planOf({ seed, runs: 40, minutes: 1, only: kinds }));
-  expect(of(7)).toBe(of(7));
-  expect(of(7)).not.toBe(of(8));
-});
 
 it('brings all money to its right end while everything is killed', async () => {
   // Payments are what most of a service's money goes through: three in seven.
@@ -15,11 +9,12 @@ it('brings all money to its right end while everything is killed', async () => {
     runs: 14,
     minutes: 1.2,
     only,
+    networks: [],
     kills: true,
     weather: true,
     adversaries: true,
     say: () => undefined,
   });
   expect(report.problems).toEqual([]);
-  expect(Object.keys(report.kills).sort()).toEqual(victims.toSorted());
+  expect(Object.keys(report.kills).sort()).toEqual(victimsWith([]).toSorted());
 }, 900_000);

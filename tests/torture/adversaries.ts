@@ -8,6 +8,7 @@ import { adjustment } from '../../domain/ledger/entry';
 import type { Miner } from '../../sandbox/miner';
 import { byTwoOperators } from '../operators';
 import type { Done } from './kills';
+import { usualCurrencies } from './networks';
 import { Random } from './random';
 import { scenario as contracts } from './scenarios/contracts';
 import { scenario as ownAddress } from './scenarios/own-address';
@@ -31,7 +32,7 @@ export function adversariesOf(seed: number, minutes: number, count: number): Adv
   const each = Math.max(1, Math.round(count));
   const draw = (of: Random, scenario: Scenario, name: string, n: number) => {
     const startAfterMs = of.whole(0, Math.round(span * 0.6));
-    return { startAfterMs, ...scenario(of, `${seed}/${name}/${n}`) };
+    return { startAfterMs, ...scenario(of, `${seed}/${name}/${n}`, usualCurrencies) };
   };
   const runs = Array.from({ length: 2 * each }, (_, n) =>
     n % 2 ? draw(random, contracts, 'contracts', n) : draw(random, replacing, 'replacing', n),

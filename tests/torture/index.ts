@@ -1,17 +1,20 @@
 import { inspect, parseArgs } from 'node:util';
+import { optionalNetworks } from '../../sandbox/stack/networks';
 import { chosenStore } from '../../sandbox/temporal-store';
+import { networksNamed } from './networks';
 import { kinds, type Kind } from './plan';
 import { torture } from './run';
 
-/** `npm run torture -- [--seed S] [--runs N] [--minutes M] [--only kind,…] [--calm] [--weather]
- *  [--adversaries] [--temporal postgres]`: payments, withdrawals, payouts, conversions and refunds under random kills,
- *  drawn from a seed. */
+/** `npm run torture -- [--seed S] [--runs N] [--minutes M] [--only kind,…] [--networks name,…]
+ *  [--calm] [--weather] [--adversaries] [--temporal postgres]`: payments, withdrawals, payouts, conversions and refunds
+ *  under random kills, drawn from a seed. */
 const { values } = parseArgs({
   options: {
     seed: { type: 'string', default: String(Date.now() % 1_000_000) },
     runs: { type: 'string', default: '100' },
     minutes: { type: 'string', default: '5' },
     only: { type: 'string', default: kinds.join(',') },
+    networks: { type: 'string', default: '' },
     calm: { type: 'boolean', default: false },
     weather: { type: 'boolean', default: false },
     adversaries: { type: 'boolean', default: false },
@@ -26,7 +29,13 @@ if (unknown.length || !(runs > 0) || !(minutes > 0) || !Number.isInteger(seed)) 
   console.error(`--only takes ${kinds.join(', ')}, separated by commas; --seed, --runs and --minutes take numbers`);
   process.exit(2);
 }
+const networks = networksNamed(values.networks);
+if (!networks) {
+  console.error(`--networks takes ${optionalNetworks.join(', ')}, separated by commas, or all`);
+  process.exit(2);
+}
 const switches = [
+  networks.length > 0 && `--networks ${networks.join(',')}`,
   ...[values.calm && '--calm', values.weather && '--weather', values.adversaries && '--adversaries'],
   chosenStore(process.env) === 'postgres' && '--temporal postgres',
 ].filter(Boolean);
@@ -43,6 +52,7 @@ torture({
   runs,
   minutes,
   only,
+  networks,
   kills: !values.calm,
   weather: values.weather,
   adversaries: values.adversaries,

@@ -1,10 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { RpcProxy } from '../faults/rpc-proxy';
-import type { Miner } from '../../sandbox/miner';
+import { networks, type NetworkId } from '../../domain/chains/assets';
+import { evmUrlOf, type Miner } from '../../sandbox/miner';
 import { call } from '../../sandbox/parts/json-rpc';
 import type { Part } from '../../sandbox/parts/part';
+import type { RpcProxy } from '../faults/rpc-proxy';
 import type { World } from '../world';
-import { nodes, type Kill, type Mischief } from './plan';
+import type { Kill, Mischief } from './plan';
 import type { Stage } from './stage';
 
 /** What was done to the world, by victim and by kind of mischief. */
@@ -12,22 +13,34 @@ export type Done = Record<string, number>;
 type Say = (line: string) => void;
 
 /** Kills what the plan says, when it says so; each victim is back some time later. Resolves when all run again. */
-export async function kill(stage: Stage, miner: Miner, kills: readonly Kill[], began: number, say: Say): Promise<Done> {
+export async function kill(
+  stage: Stage,
+  miner: Miner,
+  kills: readonly Kill[],
+  nodes: ReadonlyMap<string, NetworkId>,
+  began: number,
+  say: Say,
+): Promise<Done> {
   const done: Done = {};
   const queues = new Map<string, Promise<void>>();
   const failures: unknown[] = [];
   for (const { atMs, victim, downMs } of kills) {
     await sleep(Math.max(0, began + atMs - Date.now()));
+    const network = nodes.get(victim);
     const one = async (): Promise<void> => {
       say(`${seconds(began)} s: kill -9 ${victim}, down ${downMs} ms`);
       done[victim] = (done[victim] ?? 0) + 1;
       const part = stage.world.stack.part(victim);
-      await (victim in nodes ? killNode(stage, miner, part, downMs) : killPart(part, downMs));
+      if (!network) await killPart(part, downMs);
+      else if (networks[network].expiring) await killSimulator(stage, network, part, downMs);
+      else await killNode(stage, miner, network, part, downMs);
     };
-    // One that is not back yet is killed as soon as it is; others need not wait for it.
-    const before = queues.get(victim) ?? Promise.resolve();
+    // One that is not back yet is killed as soon as it is; others need not wait for it. The miner stands still for one
+    // node at a time.
+    const queue = network && !networks[network].expiring ? 'nodes' : victim;
+    const before = queues.get(queue) ?? Promise.resolve();
     queues.set(
-      victim,
+      queue,
       before.then(one).catch((error: unknown) => {
         say(`${seconds(began)} s: ${victim} was not killed or is not back: ${String(error)}`);
         failures.push(error);
@@ -47,12 +60,12 @@ async function killPart(part: Part, downMs: number): Promise<void> {
 
 /** A pool is lost with its node. What payers and the provider have in it is theirs to send again, so it is mined
  *  before; what we have sent since is ours. */
-async function killNode(stage: Stage, miner: Miner, part: Part, downMs: number): Promise<void> {
+async function killNode(stage: Stage, miner: Miner, id: NetworkId, part: Part, downMs: number): Promise<void> {
   const { world } = stage;
   const swap = world.stack.part('swap');
-  await stage.withoutPayers(async () => {
+  await stage.withoutPayers([id], async () => {
     await swap.stop();
-    await again(() => emptyPool(world, part.name));
+    await again(() => emptyPool(world, id));
     await miner.stop();
     await again(() => part.kill9());
     await sleep(downMs);
@@ -62,14 +75,23 @@ async function killNode(stage: Stage, miner: Miner, part: Part, downMs: number):
   });
 }
 
+/** A simulator makes its blocks itself, and loses its pool too where a node of its network does. */
+const killSimulator = (stage: Stage, id: NetworkId, part: Part, downMs: number): Promise<void> =>
+  stage.withoutPayers([id], async () => {
+    await stage.world.payer.mine(networks[id].native);
+    await killPart(part, downMs);
+  });
+
 /** Mines what waits. What was sent before the base fee rose would wait on, so that it falls for this block, or for one
  *  of the next where the weather raises it between the two calls. */
-async function emptyPool({ payer, chains: { ethRpcUrl } }: World, node: string): Promise<void> {
-  if (node === 'btcd') return void (await payer.mine('BTC'));
+async function emptyPool({ payer, chains }: World, id: NetworkId): Promise<void> {
+  const { kind, native } = networks[id];
+  if (kind === 'utxo') return void (await payer.mine(native));
+  const url = evmUrlOf(chains, native);
   for (let rounds = 0; rounds < 10; rounds += 1) {
-    await call(ethRpcUrl, 'anvil_setNextBlockBaseFeePerGas', ['0x7']);
-    await payer.mine('ETH');
-    const { pending } = await call<{ pending: string }>(ethRpcUrl, 'txpool_status');
+    await call(url, 'anvil_setNextBlockBaseFeePerGas', ['0x7']);
+    await payer.mine(native);
+    const { pending } = await call<{ pending: string }>(url, 'txpool_status');
     if (parseInt(pending, 16) === 0) return;
   }
 }

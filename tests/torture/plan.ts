@@ -1,4 +1,7 @@
+import type { NetworkId } from '../../domain/chains/assets';
+import type { OptionalNetwork } from '../../sandbox/stack/networks';
 import type { Fault } from '../faults/rpc-proxy';
+import { currenciesWith, nodesWith } from './networks';
 import { Random } from './random';
 import type { Stage } from './stage';
 import * as conversion from './scenarios/conversion';
@@ -17,40 +20,54 @@ const scenarios = {
 export type Kind = keyof typeof scenarios;
 export const kinds = Object.keys(scenarios) as Kind[];
 
-export type Ask = Readonly<{ seed: number; runs: number; minutes: number; only: readonly Kind[] }>;
+/** `networks`: beside Bitcoin and Ethereum. */
+export type Ask = Readonly<{
+  seed: number;
+  runs: number;
+  minutes: number;
+  only: readonly Kind[];
+  networks: readonly OptionalNetwork[];
+}>;
 type Drawn = Readonly<{ what: string; startAfterMs: number; live: (stage: Stage) => Promise<void> }>;
 export type Kill = Readonly<{ atMs: number; victim: string; downMs: number }>;
-export type Mischief = Readonly<{ atMs: number; node: Node; fault: Fault; methods: readonly string[]; forMs: number }>;
-export type Node = 'bitcoin' | 'ethereum';
+export type Mischief = Readonly<{
+  atMs: number;
+  node: NetworkId;
+  fault: Fault;
+  methods: readonly string[];
+  forMs: number;
+}>;
 export type Plan = Readonly<{ runs: readonly Drawn[]; kills: readonly Kill[]; mischief: readonly Mischief[] }>;
 
-export const nodes: Readonly<Record<string, Node>> = { anvil: 'ethereum', btcd: 'bitcoin' };
-export const victims = [
-  ...['payments-1', 'chain-1', 'signer-1', 'api-1', 'temporal', 'postgres'],
-  ...Object.keys(nodes),
-  'swap',
-];
-const sending = ['sendrawtransaction', 'eth_sendRawTransaction'];
+const ourProcesses = ['payments-1', 'chain-1', 'signer-1', 'api-1'];
+export function victimsWith(networks: readonly OptionalNetwork[]): string[] {
+  return [...ourProcesses, 'temporal', 'postgres', 'swap', ...nodesWith(networks).keys()];
+}
+
+/** How transactions are sent, by what each kind of node calls it. */
+const sending = ['sendrawtransaction', 'eth_sendRawTransaction', 'submit', 'broadcasthex'];
 
 /** What `seed` stands for: what is done, who is killed and what nodes get wrong, drawn before anything starts. */
-export function planOf({ seed, runs, minutes, only }: Ask): Plan {
+export function planOf({ seed, runs, minutes, only, networks }: Ask): Plan {
   const random = new Random(seed);
   const span = minutes * 60_000;
+  const currencies = currenciesWith(networks);
+  const victims = victimsWith(networks);
   const drawn = Array.from({ length: runs }, (_, n): Drawn => {
     const kind = only[n % only.length]!;
     const startAfterMs = random.whole(0, Math.round(span * 0.7));
-    return { startAfterMs, ...scenarios[kind](random, `${seed}/${kind}/${n}`) };
+    return { startAfterMs, ...scenarios[kind](random, `${seed}/${kind}/${n}`, currencies) };
   });
   const kills: Kill[] = [];
   // Each victim at least once, then by chance.
   for (let at = 3000; at < span * 0.95; at += random.whole(3000, 8000))
     kills.push({ atMs: at, victim: victims[kills.length] ?? random.pick(victims), downMs: random.whole(200, 2500) });
-  const mischief = Object.values(nodes).flatMap((node) => mischiefOf(random, node, span));
+  const mischief = [...nodesWith(networks).values()].flatMap((node) => mischiefOf(random, node, span));
   return { runs: drawn, kills, mischief };
 }
 
 /** What a node gets wrong: one thing at a time, what we send for longer, since it is little. */
-function mischiefOf(random: Random, node: Node, span: number): Mischief[] {
+function mischiefOf(random: Random, node: NetworkId, span: number): Mischief[] {
   const mischief: Mischief[] = [];
   for (let at = 2000; at < span * 0.95; at += random.whole(2000, 8000)) {
     const faults: ReadonlyArray<readonly [Fault, readonly string[]]> = [

@@ -41,7 +41,7 @@ async function belowPrice({ world }: Stage, moves: readonly PriceMove[]): Promis
 }
 
 function bestPrice(moves: readonly PriceMove[], { currency, first_seen_at }: Deposit): string {
-  if (currency !== 'BTC' && currency !== 'ETH') return '1';
+  if (currency !== 'BTC' && currency !== 'ETH') return moves[0]!.others[currency]!;
   const [from, to] = [first_seen_at.getTime() - quoteWindowMs, first_seen_at.getTime()];
   const inForce = moves.filter(({ at }, n) => at.getTime() <= to && (moves[n + 1]?.at.getTime() ?? Infinity) >= from);
   return inForce.map((move) => move[currency]).reduce((best, one) => (compare(one, best) > 0 ? one : best));

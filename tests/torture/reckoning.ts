@@ -1,9 +1,8 @@
 import { assetOf } from '../../domain/chains/assets';
 import { add, compare, fit, subtract, toUnits } from '../../domain/money';
-import { bitcoinCall } from '../../sandbox/miner';
-import { call } from '../../sandbox/parts/json-rpc';
 import { cleared, unreconciled } from '../reconciled';
-import { currencies, type Stage } from './stage';
+import { holdings } from './holdings';
+import type { Stage } from './stage';
 
 /** When all has ended: the books against the chain, against the payers' and the recipients' own view of it, and every
  *  event against what the receiver got. */
@@ -77,7 +76,7 @@ const holds = ({ world, shop }: Stage): Promise<string[]> =>
     30_000,
   );
 
-async function deposits({ world, paid, shop }: Stage): Promise<string[]> {
+async function deposits({ world, paid, shop, currencies }: Stage): Promise<string[]> {
   const problems: string[] = [];
   for (const currency of currencies) {
     const sent = add('0', ...paid.filter((one) => one.currency === currency).map((one) => one.amount));
@@ -95,43 +94,22 @@ async function deposits({ world, paid, shop }: Stage): Promise<string[]> {
 /** Every recipient has exactly what was said, by the chain's own word. */
 async function recipients({ world, recipients: all }: Stage): Promise<string[]> {
   const problems: string[] = [];
-  const coins = await outputs(world.chains.btcRpcUrl);
-  for (const { what, currency, address, expected } of all) {
+  const heldBy = holdings(world);
+  for (const { what, expected, ...receiver } of all) {
+    const { currency, address } = receiver;
     const { decimals } = assetOf(currency);
-    const held = currency === 'BTC' ? (coins.get(address) ?? 0n) : await holding(currency, address);
+    const held = await heldBy(receiver);
     const units = toUnits(fit(expected, decimals, 'down'), decimals);
     if (held !== units)
       problems.push(`${what}: ${address} got ${held} base units of ${currency}, not ${units} (${expected})`);
   }
   return problems;
-
-  async function holding(currency: string, address: string): Promise<bigint> {
-    const { ethRpcUrl } = world.chains;
-    if (currency === 'ETH') return BigInt(await call<string>(ethRpcUrl, 'eth_getBalance', [address, 'latest']));
-    const data = `0x70a08231${address.slice(2).toLowerCase().padStart(64, '0')}`; // balanceOf
-    return BigInt(await call<string>(ethRpcUrl, 'eth_call', [{ to: world.stack.tokens[currency], data }, 'latest']));
-  }
 }
 
-type Block = { rawtx?: Tx[]; tx?: Tx[] };
-type Tx = { vout: Array<{ value: number; scriptPubKey: { addresses?: string[]; address?: string } }> };
-/** All that ever went to each address of the Bitcoin chain, in satoshi. */
-async function outputs(btcRpcUrl: string): Promise<Map<string, bigint>> {
-  const sums = new Map<string, bigint>();
-  const height = await bitcoinCall<number>(btcRpcUrl, 'getblockcount');
-  for (let at = 1; at <= height; at += 1) {
-    const hash = await bitcoinCall<string>(btcRpcUrl, 'getblockhash', [at]);
-    const block = await bitcoinCall<Block>(btcRpcUrl, 'getblock', [hash, 2]);
-    for (const { vout } of block.rawtx ?? block.tx ?? [])
-      for (const { value, scriptPubKey } of vout) {
-        const address = scriptPubKey.address ?? scriptPubKey.addresses?.[0];
-        if (address) sums.set(address, (sums.get(address) ?? 0n) + toUnits(value.toFixed(8), 8));
-      }
-  }
-  return sums;
-}
-
-async function balances({ world, shop, changes }: Stage, before: Readonly<Record<string, string>>): Promise<string[]> {
+async function balances(
+  { world, shop, changes, currencies }: Stage,
+  before: Readonly<Record<string, string>>,
+): Promise<string[]> {
   const problems: string[] = [];
   for (const currency of currencies) {
     const expected = add(

@@ -1,21 +1,21 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { operate } from '../../api/operator';
 import { createDataSource } from '../../db/data-source';
-import { post } from '../../db/ledger/ledger';
+import { networks as networksById, type NetworkId } from '../../domain/chains/assets';
 import { parseConfig } from '../../domain/config';
 import { Miner } from '../../sandbox/miner';
-import { payIn } from '../../sandbox/seed';
 import { RpcProxy } from '../faults/rpc-proxy';
 import { World } from '../world';
 import { adversariesOf, standStill, suspendedShop } from './adversaries';
+import { fund } from './funding';
 import { kill, mislead, type Done } from './kills';
-import { planOf, type Ask, type Node } from './plan';
+import { currenciesWith, nodesWith } from './networks';
+import { planOf, type Ask } from './plan';
 import { reckon } from './reckoning';
 import { reckonWeather } from './reckoning-weather';
 import { weather, weatherOf } from './weather';
 import { externalPairs } from './scenarios/conversion';
-import { currencies, Stage } from './stage';
-import { adjustment } from '../../domain/ledger/entry';
+import { Stage } from './stage';
 
 export type TortureOptions = Ask &
   Readonly<{ kills: boolean; weather: boolean; adversaries: boolean; say: (line: string) => void }>;
@@ -27,17 +27,26 @@ export type TortureReport = Readonly<{
   seconds: number;
 }>;
 
+type Proxies = Partial<Record<NetworkId, RpcProxy>>;
+/** Where the service has its nodes. */
+const urlsOf = (proxies: Proxies): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(proxies).map(([id, { url }]) => [`${networksById[id as NetworkId].settings.prefix}_RPC_URL`, url]),
+  );
+
 /** What is done with money, while every process is killed and started again and nodes answer wrongly, all drawn from
  *  the seed; then calm, and the reckoning. The same seed gives the same schedule, not the same interleaving. */
 export async function torture(options: TortureOptions): Promise<TortureReport> {
-  const { say } = options;
+  const { say, networks } = options;
   const plan = planOf(options);
   const problems: string[] = [];
-  const proxies: Partial<Record<Node, RpcProxy>> = {};
+  const proxies: Proxies = {};
   const world = await World.start({
     ownPostgres: true,
     miner: false,
     swap: true,
+    networks,
+    simulatedBlockMs: 1000, // also while nothing waits: what expires does so by the time of blocks
     restartAfterMs: 500,
     env: { QUOTE_TTL_SECONDS: '600', PROXY_COUNT: '1', SWAP_POLL_SECONDS: '1' },
     between: async (stack) => {
@@ -46,9 +55,8 @@ export async function torture(options: TortureOptions): Promise<TortureReport> {
       for (const [from, to] of externalPairs)
         await operate(db, parseConfig(stack.env), ['pair', from, to, 'external', 'default', 'torture']);
       await db.destroy();
-      const bitcoin = (proxies.bitcoin = await RpcProxy.before(stack.btcd.url));
-      const ethereum = (proxies.ethereum = await RpcProxy.before(stack.anvil.url));
-      return { BTC_RPC_URL: bitcoin.url, ETH_RPC_URL: ethereum.url };
+      for (const [node, id] of nodesWith(networks)) proxies[id] = await RpcProxy.before(stack.part(node).url);
+      return urlsOf(proxies);
     },
   });
   const miner = new Miner(world.chains, () => undefined); // nodes are killed on purpose here
@@ -58,24 +66,17 @@ export async function torture(options: TortureOptions): Promise<TortureReport> {
   let seconds = 0;
   let isBroken = true;
   try {
-    const stage = new Stage(world, await world.shop(), options.weather);
+    const stage = new Stage(world, await world.shop(), currenciesWith(networks), options.weather);
     await fund(stage);
     const before: Record<string, string> = {};
-    for (const currency of currencies) before[currency] = (await world.balance(stage.shop, currency)).balance;
+    for (const currency of stage.currencies) before[currency] = (await world.balance(stage.shop, currency)).balance;
     const began = Date.now();
-    const meanwhile = options.kills
-      ? Promise.all([
-          kill(stage, miner, plan.kills, began, say),
-          ...Object.entries(proxies).map(([node, proxy]) =>
-            mislead(
-              proxy,
-              plan.mischief.filter((one) => one.node === node),
-              began,
-              say,
-            ),
-          ),
-        ])
-      : Promise.resolve([]);
+    const misled = Object.entries(proxies).map(([node, proxy]) => {
+      const planned = plan.mischief.filter((one) => options.kills && one.node === node);
+      return mislead(proxy, planned, began, say);
+    });
+    const killed = kill(stage, miner, options.kills ? plan.kills : [], nodesWith(networks), began, say);
+    const meanwhile = Promise.all([killed, ...misled]);
     const outside = weather(
       stage,
       proxies.ethereum!,
@@ -115,46 +116,4 @@ export async function torture(options: TortureOptions): Promise<TortureReport> {
   const mischief: Done = {};
   for (const [what, n] of misled.flatMap((one) => Object.entries(one))) mischief[what] = (mischief[what] ?? 0) + n;
   return { kills, mischief, weather: sky, problems, seconds };
-}
-
-/** Coins of the platform's own, many small ones of Bitcoin so that none waits for the change of another; half of it is
- *  the merchant's. */
-const capital = [
-  ['BTC', 30, '0.2'],
-  ['ETH', 1, '400'],
-  ['USDT_ERC20', 1, '400000'],
-] as const;
-const ofTheMerchant = { BTC: '3', ETH: '100', USDT_ERC20: '100000' };
-
-async function fund({ world, shop }: Stage): Promise<void> {
-  for (const [currency, count, amount] of capital) {
-    const txIds: string[] = [];
-    for (let coin = 0; coin < count; coin += 1) {
-      if (currency === 'BTC' && coin % 10 === 0) await world.payer.mine('BTC', 2);
-      txIds.push(...(await payIn(world.db, world.payer, currency, amount)));
-    }
-    await world.until(
-      `${currency} is ours`,
-      async () =>
-        (
-          (await world.db.query(`SELECT FROM deposit WHERE tx_id = ANY($1) AND allocation = 'capital'`, [
-            txIds,
-          ])) as unknown[]
-        ).length === txIds.length,
-      90_000,
-    );
-    const credit = `L:available:${shop.id}` as const;
-    await world.db.transaction((tx) =>
-      post(tx, {
-        key: `torture/${currency}`,
-        entry: adjustment,
-        postings: [{ debit: 'Q:capital', credit, asset: currency, amount: ofTheMerchant[currency] }],
-      }),
-    );
-  }
-  await world.until(
-    'the swap provider is priced',
-    async () => ((await world.db.query('SELECT FROM swap_rate')) as unknown[]).length >= externalPairs.length,
-    60_000,
-  );
 }

@@ -3,7 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { EntityManager } from 'typeorm';
 import { createCodecs } from '../../chains/adapters';
 import { addToWhitelist } from '../../db/wallets/whitelist';
-import { assetOf } from '../../domain/chains/assets';
+import { assetOf, networkOf, type NetworkId } from '../../domain/chains/assets';
+import { tagIn } from '../../domain/chains/tags';
 import { parseConfig } from '../../domain/config';
 import { DomainError } from '../../domain/errors';
 import { add } from '../../domain/money';
@@ -15,11 +16,17 @@ import type { Random } from './random';
 export type Scenario = (
   random: Random,
   name: string,
+  currencies: readonly string[],
 ) => Readonly<{ what: string; live: (stage: Stage) => Promise<void> }>;
 
-export const currencies = ['BTC', 'ETH', 'USDT_ERC20'] as const;
-/** How long anything may take to end among kills. */
-export const patienceMs = 900_000;
+/** Who is paid, in the words of the routes. */
+export type Receiver = Readonly<{ currency: string; address: string; destinationTag?: string }>;
+type Expectation = Receiver & Readonly<{ what: string; expected: string }>;
+
+type PaidTo = Pick<Invoice, 'address' | 'currency' | 'tag'>;
+
+/** How long anything may take to end among kills: a transfer on TRON that is lost is signed again after ten minutes. */
+export const patienceMs = 1_800_000;
 
 /** What all scenarios share: a world, a shop in it, and the list of what must have happened by the end. */
 export class Stage {
@@ -28,18 +35,20 @@ export class Stage {
   /** What payers sent for payments, by currency. */
   readonly paid: Array<{ currency: string; amount: string }> = [];
   /** What each address of a recipient must hold, exactly. */
-  readonly recipients: Array<{ what: string; currency: string; address: string; expected: string }> = [];
+  readonly recipients: Expectation[] = [];
   /** What the merchant's balance must have changed by. */
   readonly changes: Array<{ currency: string; amount: string }> = [];
   readonly problems: string[] = [];
   /** Orders that the swap provider was told to refuse. */
   refusals = 0;
-  private users = 0;
-  private isShut = false;
+  /** Payers at work, and who keeps others from it, by network. */
+  private readonly users = new Map<NetworkId, number>();
+  private readonly shut = new Map<NetworkId, number>();
 
   constructor(
     readonly world: World,
     readonly shop: Shop,
+    readonly currencies: readonly string[],
     /** Whether prices move while it runs: a swap may be refused for it. */
     readonly pricesMove = false,
   ) {
@@ -50,6 +59,14 @@ export class Stage {
   address(currency: string, name: string): string {
     const codec = this.deps.codecs[assetOf(currency).network];
     return codec.derive(codec.extendedKey(createHash('sha512').update(name).digest(), 'deposit'), 0);
+  }
+
+  /** Somebody whom nobody else pays, the same for the same seed, with a tag where the currency needs one. */
+  receiver(currency: string, name: string): Receiver {
+    const address = this.address(currency, name);
+    if (!assetOf(currency).requiresDestinationTag) return { currency, address };
+    const destinationTag = String(createHash('sha512').update(name).digest().readUInt32BE(60));
+    return { currency, address, destinationTag };
   }
 
   /** The same transaction again until it is known to have been committed; whatever it does must be the same twice. */
@@ -97,8 +114,8 @@ export class Stage {
     throw new Error(`${what} is still ${last?.status}`);
   }
 
-  list(currency: string, address: string): Promise<void> {
-    const entry = { type: 'wallet' as const, currency, address, destinationTag: null };
+  list({ currency, address, destinationTag }: Receiver): Promise<void> {
+    const entry = { type: 'wallet' as const, currency, address, destinationTag: destinationTag ?? null };
     // Of a commit whose answer was lost.
     return this.ifInTime((tx) => addToWhitelist(tx, this.shop.id, this.by, entry), 'ALREADY_WHITELISTED');
   }
@@ -114,16 +131,16 @@ export class Stage {
     }
   }
 
-  async pay(invoice: Pick<Invoice, 'address' | 'currency'>, amount: string): Promise<void> {
+  async pay(invoice: PaidTo, amount: string): Promise<void> {
     await this.payLater(invoice, amount);
     this.paid.push({ currency: invoice.currency!, amount });
   }
   /** A payment that may be replaced yet: what came of it is the caller's to note. */
-  payLater(invoice: Pick<Invoice, 'address' | 'currency'>, amount: string): Promise<Payment> {
-    return this.withNodes(async () => {
+  payLater({ currency, address, tag }: PaidTo, amount: string): Promise<Payment> {
+    return this.withNode(currency!, async () => {
       for (const end = Date.now() + 60_000; ; await sleep(1000))
         try {
-          return await this.world.payer.pay(invoice.currency!, invoice.address, amount);
+          return await this.world.payer.pay(currency!, address, amount, tagIn({ tag }));
         } catch (error) {
           // All coins are under way.
           if (Date.now() > end || !/no ripe coin/.test((error as Error).message)) throw error;
@@ -158,25 +175,27 @@ export class Stage {
     return add('0', ...rows.map((row) => row.amount));
   }
 
-  /** For a payer: while it runs no node is taken down, so that what was sent is known to be sent. */
-  async withNodes<T>(act: () => Promise<T>): Promise<T> {
-    while (this.isShut) await sleep(50);
-    this.users += 1;
+  /** For a payer in a currency: meanwhile its node is not taken down, so that what was sent is known to be sent. */
+  async withNode<T>(currency: string, act: () => Promise<T>): Promise<T> {
+    const { id } = networkOf(currency);
+    while (this.shut.get(id)) await sleep(50);
+    const count = (change: number): unknown => this.users.set(id, (this.users.get(id) ?? 0) + change);
+    count(1);
     try {
       return await act();
     } finally {
-      this.users -= 1;
+      count(-1);
     }
   }
-  /** For whoever takes a node down. */
-  async withoutPayers(act: () => Promise<void>): Promise<void> {
-    while (this.isShut) await sleep(50);
-    this.isShut = true;
+  /** For whoever takes nodes of these networks down, or has one answer wrongly. Several may at once. */
+  async withoutPayers(ids: readonly NetworkId[], act: () => Promise<void>): Promise<void> {
+    const count = (change: number): void => ids.forEach((id) => this.shut.set(id, (this.shut.get(id) ?? 0) + change));
+    count(1);
     try {
-      while (this.users) await sleep(50);
+      while (ids.some((id) => this.users.get(id))) await sleep(50);
       await act();
     } finally {
-      this.isShut = false;
+      count(-1);
     }
   }
 }

@@ -18,8 +18,8 @@ export type Weather = Readonly<{
   prices: Readonly<{ BTC: string; ETH: string }>;
 }>;
 
-/** US dollars of one coin from `at` on. */
-export type PriceMove = Readonly<{ at: Date; BTC: string; ETH: string }>;
+/** US dollars of one coin from `at` on. `others`: of those whose prices stand still. */
+export type PriceMove = Readonly<{ at: Date; BTC: string; ETH: string; others: Readonly<Record<string, string>> }>;
 
 const baseFeeFactor = 20n;
 /** Transfers between strangers in one crowd. */
@@ -54,14 +54,15 @@ export async function weather(
   const { ethRpcUrl } = world.chains;
   const file = join(world.dataDir, 'prices.json');
   const first = JSON.parse(readFileSync(file, 'utf8')) as Prices;
-  const moves: PriceMove[] = [{ at: new Date(0), BTC: first.USD.BTC!, ETH: first.USD.ETH! }];
+  const others = first.USD;
+  const moves: PriceMove[] = [{ at: new Date(0), BTC: others.BTC!, ETH: others.ETH!, others }];
   const done: Done = {};
 
   const act: Record<Weather['kind'], (one: Weather) => Promise<void>> = {
     async prices({ prices, forMs }) {
       const BTC = times(first.USD.BTC!, prices.BTC, 2, 'down');
       const ETH = times(first.USD.ETH!, prices.ETH, 2, 'down');
-      moves.push({ at: new Date(), BTC, ETH });
+      moves.push({ at: new Date(), BTC, ETH, others });
       writeFileSync(file, JSON.stringify({ ...first, USD: { ...first.USD, BTC, ETH } }));
       await sleep(forMs);
     },

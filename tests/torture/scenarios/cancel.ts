@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { EntityManager } from 'typeorm';
 import { add, negate } from '../../../domain/money';
-import type { Stage } from '../stage';
+import type { Receiver, Stage } from '../stage';
 
 /** `afterMs`: null where it is not cancelled. `tooLate`: what is answered then. */
 export type Cancellation = Readonly<{
@@ -22,7 +22,7 @@ export async function cancelLater(stage: Stage, { afterMs, cancel, tooLate }: Ca
 export async function leaves(
   stage: Stage,
   what: string,
-  to: Readonly<{ currency: string; address: string }>,
+  to: Receiver,
   back: Cancellation,
   read: () => Promise<{ status: string; net_amount: string; gross_amount: string } | null>,
 ): Promise<void> {

@@ -17,8 +17,8 @@ export const scenario: Scenario = (random, name) => {
     async live(stage) {
       const { world, shop } = stage;
       const address = stage.address('ETH', name);
-      await stage.withNodes(() => call(world.chains.ethRpcUrl, 'anvil_setCode', [address, codes[kind]]));
-      await stage.list('ETH', address);
+      await stage.withNode('ETH', () => call(world.chains.ethRpcUrl, 'anvil_setCode', [address, codes[kind]]));
+      await stage.list({ currency: 'ETH', address });
       const ask = { currency: 'ETH', address, feeMode: 'add' as const, amount };
       const { row } = await stage.surely((tx) => openWithdrawal(tx, stage.deps, shop.id, ask, stage.by, name));
       const what = `withdrawal ${row.id} to a contract that ${kind}`;

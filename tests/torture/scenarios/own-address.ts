@@ -1,11 +1,12 @@
 import { add } from '../../../domain/money';
 import { finals } from '../../world';
-import { currencies, patienceMs, plain, type Scenario } from '../stage';
+import { usualCurrencies } from '../networks';
+import { patienceMs, plain, type Scenario } from '../stage';
 
 /** A merchant whose money settles at an address of their own, in one payment or several at once: what comes there is
  *  what the payments say, by the chain's own word. */
 export const scenario: Scenario = (random, name) => {
-  const currency = random.pick(['USDT_ERC20', 'USDT_ERC20', ...currencies] as const);
+  const currency = random.pick(['USDT_ERC20', 'USDT_ERC20', ...usualCurrencies] as const);
   const amounts = Array.from({ length: random.whole(1, 3) }, () => random.whole(20, 90));
   return {
     what: `${name}: ${amounts.join(', ')} USD in ${currency} to an own address`,

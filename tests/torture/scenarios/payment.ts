@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { add, subtract } from '../../../domain/money';
-import { currencies, plain, round, type Scenario } from '../stage';
+import { plain, round, type Scenario } from '../stage';
 
 const kinds = [
   'full',
@@ -14,7 +14,7 @@ const kinds = [
 ] as const;
 
 /** A payment: how it is paid, in what, and where it must end. */
-export const scenario: Scenario = (random, name) => {
+export const scenario: Scenario = (random, name, currencies) => {
   const kind = random.pick(kinds);
   const currency = kind === 'lateByMempool' ? 'BTC' : random.pick(currencies);
   const amount = random.whole(20, 90);

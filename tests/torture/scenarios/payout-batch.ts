@@ -3,13 +3,13 @@ import { linesOf, readBatch } from '../../../db/payouts/payouts';
 import { cancelBatch } from '../../../commands/payouts/cancel';
 import { queueBatch } from '../../../commands/payouts/queue';
 import { negate } from '../../../domain/money';
-import { currencies, patienceMs, type Scenario } from '../stage';
+import { patienceMs, type Scenario } from '../stage';
 import { amountOf } from './amounts';
 import { cancelLater, inWords } from './cancel';
 
 /** Three to twelve payments at once, each to an address of its own; some batches are cancelled at a moment that is
  *  drawn. */
-export const scenario: Scenario = (random, name) => {
+export const scenario: Scenario = (random, name, currencies) => {
   const rows = Array.from({ length: random.whole(3, 12) }, () => {
     const currency = random.pick(currencies);
     return { currency, amount: amountOf(random, currency) };
@@ -19,8 +19,8 @@ export const scenario: Scenario = (random, name) => {
     what: `${name}: ${rows.length} lines${inWords(cancelAfterMs)}`,
     async live(stage) {
       const { world, shop } = stage;
-      const asked = rows.map((row, n) => ({ ...row, address: stage.address(row.currency, `${name}/${n}`) }));
-      for (const { currency, address } of asked) await stage.list(currency, address);
+      const asked = rows.map((row, n) => ({ ...stage.receiver(row.currency, `${name}/${n}`), amount: row.amount }));
+      for (const receiver of asked) await stage.list(receiver);
       const ask = { rows: asked, idempotencyKey: name };
       const { row } = await stage.surely((tx) => queueBatch(tx, stage.deps, shop.id, stage.by, ask));
       const cancel = (tx: EntityManager): Promise<unknown> => cancelBatch(tx, shop.id, row.id);
@@ -36,9 +36,10 @@ export const scenario: Scenario = (random, name) => {
         const isSent = line.status === 'completed';
         if (!isSent && (line.status !== 'refunded' || cancelAfterMs === null))
           stage.problems.push(`line ${line.id} of payout ${row.id} ended ${line.status}: ${line.merchant_message}`);
-        const { currency, address } = line;
+        const { currency, address, destination_tag: tag } = line;
+        const receiver = { currency, address, ...(tag === null ? {} : { destinationTag: tag }) };
         const expected = isSent ? line.net_amount : '0';
-        stage.recipients.push({ what: `line ${line.id} of payout ${row.id}`, currency, address, expected });
+        stage.recipients.push({ what: `line ${line.id} of payout ${row.id}`, ...receiver, expected });
         if (isSent) stage.changes.push({ currency, amount: negate(line.amount) });
       }
     },

@@ -4,11 +4,11 @@ import { cancelRefund } from '../../../commands/refunds/cancel';
 import { openRefund } from '../../../commands/refunds/create';
 import { times } from '../../../domain/money';
 import { assetOf } from '../../../domain/chains/assets';
-import { currencies, plain, type Scenario } from '../stage';
+import { plain, type Scenario } from '../stage';
 import { inWords, leaves } from './cancel';
 
 /** A payment in full, and a part of it or all of it back; some refunds are cancelled at a moment that is drawn. */
-export const scenario: Scenario = (random, name) => {
+export const scenario: Scenario = (random, name, currencies) => {
   const currency = random.pick(currencies);
   const fiat = random.whole(40, 120);
   const share = random.pick(['0.4', '0.7', '1']);
@@ -22,12 +22,14 @@ export const scenario: Scenario = (random, name) => {
       const due = plain(invoice.amount);
       await stage.pay(invoice, due);
       await stage.settles(invoice, 'SETTLED', due);
-      const address = stage.address(currency, name);
+      const receiver = stage.receiver(currency, name);
+      const { address, destinationTag } = receiver;
+      const to = { address, ...(destinationTag ? { destinationTag } : {}), feeBearer };
       const decimals = Math.min(8, assetOf(currency).decimals);
       const ask =
         share === '1'
-          ? { type: 'full' as const, address, feeBearer }
-          : { type: 'partial' as const, address, feeBearer, amount: times(due, share, decimals, 'down') };
+          ? { ...to, type: 'full' as const }
+          : { ...to, type: 'partial' as const, amount: times(due, share, decimals, 'down') };
       const { row } = await stage.surely((tx) =>
         openRefund(tx, stage.deps, shop.id, invoice.id, ask, { userId: stage.by.id }, name),
       );
@@ -35,7 +37,7 @@ export const scenario: Scenario = (random, name) => {
       await leaves(
         stage,
         `refund ${row.id}`,
-        { currency, address },
+        receiver,
         { afterMs: cancelAfterMs, cancel, tooLate: 'REFUND_STATE' },
         () => readRefund(world.db, shop.id, row.id),
       );

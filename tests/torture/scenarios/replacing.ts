@@ -19,7 +19,7 @@ export const scenario: Scenario = (random, name) => {
       const early = await stage.payLater(invoice, part);
       await sleep(waitMs);
       const change = isTakenBack ? { address: stage.address('BTC', name) } : { amount: due };
-      const isReplaced = await stage.withNodes(() =>
+      const isReplaced = await stage.withNode('BTC', () =>
         world.payer.replace(early, { ...change, fee: 20_000n }).then(
           () => true,
           () => false, // a block had it already

@@ -2,12 +2,12 @@ import type { EntityManager } from 'typeorm';
 import { readWithdrawal } from '../../../db/withdrawals/withdrawals';
 import { cancelWithdrawal } from '../../../commands/withdrawals/cancel';
 import { openWithdrawal } from '../../../commands/withdrawals/create';
-import { currencies, type Scenario } from '../stage';
+import type { Scenario } from '../stage';
 import { amountOf } from './amounts';
 import { inWords, leaves } from './cancel';
 
 /** A withdrawal, as a person makes it, without the factor; some are cancelled at a moment that is drawn. */
-export const scenario: Scenario = (random, name) => {
+export const scenario: Scenario = (random, name, currencies) => {
   const currency = random.pick(currencies);
   const feeMode = random.pick(['deduct', 'add'] as const);
   const amount = amountOf(random, currency);
@@ -16,15 +16,15 @@ export const scenario: Scenario = (random, name) => {
     what: `${name}: ${amount} ${currency}, fee ${feeMode}${inWords(cancelAfterMs)}`,
     async live(stage) {
       const { world, shop } = stage;
-      const address = stage.address(currency, name);
-      await stage.list(currency, address);
-      const ask = { currency, address, feeMode, amount };
+      const receiver = stage.receiver(currency, name);
+      await stage.list(receiver);
+      const ask = { ...receiver, feeMode, amount };
       const { row } = await stage.surely((tx) => openWithdrawal(tx, stage.deps, shop.id, ask, stage.by, name));
       const cancel = (tx: EntityManager): Promise<unknown> => cancelWithdrawal(tx, shop.id, row.id);
       await leaves(
         stage,
         `withdrawal ${row.id}`,
-        { currency, address },
+        receiver,
         { afterMs: cancelAfterMs, cancel, tooLate: 'WITHDRAWAL_STATE' },
         () => readWithdrawal(world.db, shop.id, row.id),
       );

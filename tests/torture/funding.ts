@@ -1,0 +1,56 @@
+import { post } from '../../db/ledger/ledger';
+import { assetOf } from '../../domain/chains/assets';
+import { adjustment } from '../../domain/ledger/entry';
+import { payIn } from '../../sandbox/seed';
+import { externalPairs } from './scenarios/conversion';
+import type { Stage } from './stage';
+
+/** Coins of the platform's own, by asset, many small ones where a network has coins so that none waits for the change
+ *  of another; half of it or less is the merchant's. */
+const capital: Readonly<Record<string, readonly [count: number, each: string, ofTheMerchant: string]>> = {
+  BTC: [30, '0.2', '3'],
+  ETH: [1, '400', '100'],
+  USDT: [1, '400000', '100000'],
+  USDC: [1, '400000', '100000'],
+  LTC: [30, '10', '150'],
+  POL: [1, '1000000', '250000'],
+  BNB: [1, '2000', '500'],
+  XRP: [1, '200000', '50000'],
+  TRX: [1, '1200000', '300000'],
+};
+
+export async function fund(stage: Stage): Promise<void> {
+  for (const currency of stage.currencies) await fundIn(currency, stage);
+  await stage.world.until(
+    'the swap provider is priced',
+    async () => ((await stage.world.db.query('SELECT FROM swap_rate')) as unknown[]).length >= externalPairs.length,
+    60_000,
+  );
+}
+
+async function fundIn(currency: string, { world, shop }: Stage): Promise<void> {
+  const [count, each, amount] = capital[assetOf(currency).asset]!;
+  const txIds: string[] = [];
+  for (let coin = 0; coin < count; coin += 1) {
+    if (count > 1 && coin % 10 === 0) await world.payer.mine(currency, 2);
+    txIds.push(...(await payIn(world.db, world.payer, currency, each)));
+  }
+  await world.until(
+    `${currency} is ours`,
+    async () =>
+      (
+        (await world.db.query(`SELECT FROM deposit WHERE tx_id = ANY($1) AND allocation = 'capital'`, [
+          txIds,
+        ])) as unknown[]
+      ).length === txIds.length,
+    90_000,
+  );
+  const credit = `L:available:${shop.id}` as const;
+  await world.db.transaction((tx) =>
+    post(tx, {
+      key: `torture/${currency}`,
+      entry: adjustment,
+      postings: [{ debit: 'Q:capital', credit, asset: currency, amount }],
+    }),
+  );
+}

@@ -1,0 +1,32 @@
+import { assetsOn, networks as networksById, type NetworkId } from '../../domain/chains/assets';
+import { optionalNetworks, usualNetworks, type OptionalNetwork } from '../../sandbox/stack/networks';
+
+/** What a run has beside Bitcoin and Ethereum: networks, their currencies and their nodes. */
+
+export const usualCurrencies = ['BTC', 'ETH', 'USDT_ERC20'] as const;
+
+/** The currencies of a run with these networks beside the usual ones. */
+export const currenciesWith = (more: readonly OptionalNetwork[]): readonly string[] => [
+  ...usualCurrencies,
+  ...assetsOn(more).map(({ currency }) => currency),
+];
+
+/** The networks that `--networks` names, each once: by id, by the ticker of the coin, or `all`. null: a name is
+ *  unknown. */
+export function networksNamed(text: string): readonly OptionalNetwork[] | null {
+  const names = text.toLowerCase().split(',').filter(Boolean);
+  const isNamed = (id: OptionalNetwork, name: string): boolean =>
+    name === 'all' || name === id || name === networksById[id].native.toLowerCase();
+  if (names.some((name) => !optionalNetworks.some((id) => isNamed(id, name)))) return null;
+  return optionalNetworks.filter((id) => names.some((name) => isNamed(id, name)));
+}
+
+/** The part of the stack that is the node of a network, or its simulator. */
+function nodeOf(id: NetworkId): string {
+  const known: Partial<Record<NetworkId, string>> = { ethereum: 'anvil', bitcoin: 'btcd', litecoin: 'litecoind' };
+  return known[id] ?? (networksById[id].expiring ? `${id}-simulator` : `anvil-${id}`);
+}
+
+/** The network of each node. */
+export const nodesWith = (more: readonly OptionalNetwork[]): ReadonlyMap<string, NetworkId> =>
+  new Map([...usualNetworks.toReversed(), ...more].map((id) => [nodeOf(id), id]));
