@@ -1,5 +1,6 @@
 import { currenciesWith, networksNamed, nodesWith } from './torture/networks';
 import { kinds, planOf, victimsWith } from './torture/plan';
+import { simulatorWeatherOf } from './torture/simulator-weather';
 
 /** What a seeded fault run draws before it starts; docs/operations/torture.md. */
 
@@ -34,4 +35,17 @@ it('pays in every currency of the networks that are named, and kills and mislead
   ]);
   expect(new Set(kills.map(({ victim }) => victim))).toEqual(new Set(victimsWith(networks)));
   expect(new Set(mischief.map(({ node }) => node))).toEqual(new Set(nodesWith(networks).values()));
+});
+
+it('has weather for simulators alone, of each kind, and loses one transaction of TRON at the most', () => {
+  expect(simulatorWeatherOf(7, 4, ['litecoin', 'base'])).toEqual([]);
+  const drawn = simulatorWeatherOf(7, 15, ['xrpl', 'tron']);
+  const kindsOn = (id: string) => new Set(drawn.filter(({ network }) => network === id).map(({ kind }) => kind));
+  expect(kindsOn('xrpl')).toEqual(new Set(['lag', 'stand still', 'lose_answer', 'cut', 'duplicate', 'swallow']));
+  expect(kindsOn('tron')).toEqual(
+    new Set(['lag', 'stand still', 'reply-lost', 'duplicate', 'dropped', 'expired', 'busy']),
+  );
+  expect(drawn.filter(({ kind }) => kind === 'dropped')).toHaveLength(1);
+  for (const [n, one] of drawn.entries())
+    if (drawn[n + 1]?.network === one.network) expect(drawn[n + 1]!.atMs).toBeGreaterThan(one.atMs + one.forMs);
 });

@@ -13,6 +13,7 @@ import { currenciesWith, nodesWith } from './networks';
 import { planOf, type Ask } from './plan';
 import { reckon } from './reckoning';
 import { reckonWeather } from './reckoning-weather';
+import { simulatorWeather, simulatorWeatherOf } from './simulator-weather';
 import { weather, weatherOf } from './weather';
 import { externalPairs } from './scenarios/conversion';
 import { Stage } from './stage';
@@ -84,6 +85,12 @@ export async function torture(options: TortureOptions): Promise<TortureReport> {
       began,
       say,
     );
+    const simulated = simulatorWeather(
+      stage,
+      options.weather ? simulatorWeatherOf(options.seed, options.minutes, networks) : [],
+      began,
+      say,
+    );
     const ill = options.adversaries ? adversariesOf(options.seed, options.minutes, options.runs / 7) : null;
     const still = standStill(miner, ill?.standing ?? [], began, say);
     const liftSuspension = ill ? await suspendedShop(stage, ill.suspended, began) : null;
@@ -99,7 +106,7 @@ export async function torture(options: TortureOptions): Promise<TortureReport> {
     );
     done = await meanwhile;
     const { done: seen, moves } = await outside;
-    sky = { ...seen, ...(await still) };
+    sky = { ...seen, ...(await simulated), ...(await still) };
     say('Calm: draining');
     await liftSuspension?.();
     await ends;
