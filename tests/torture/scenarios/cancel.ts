@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { EntityManager } from 'typeorm';
 import { add, negate } from '../../../domain/money';
 import type { Receiver, Stage } from '../stage';
+import { chargedBeside } from './charged';
 
 /** `afterMs`: null where it is not cancelled. `tooLate`: what is answered then. */
 export type Cancellation = Readonly<{
@@ -32,5 +33,7 @@ export async function leaves(
     stage.problems.push(`${what} ended ${last.status}`);
   const isSent = last.status === 'completed';
   stage.recipients.push({ what, ...to, expected: add('0', isSent ? last.net_amount : '0') });
-  if (isSent) stage.changes.push({ currency: to.currency, amount: negate(last.gross_amount) });
+  // A new account of TRON is the merchant's, above the usual fee.
+  const beside = await chargedBeside(stage, what.replace(' ', '/'));
+  stage.changes.push({ currency: to.currency, amount: negate(add(isSent ? last.gross_amount : '0', beside)) });
 }

@@ -4,6 +4,7 @@ import { add, fromUnits, negate } from '../../../domain/money';
 import { call } from '../../../sandbox/parts/json-rpc';
 import type { Scenario } from '../stage';
 import { amountOf } from './amounts';
+import { chargedBeside } from './charged';
 
 /** Runtime code: reverts; reverts wherever gas has a price, as in a block; stores the value that it is paid. */
 const codes = { reverts: '0x5f5ffd', cheats: '0x3a156008575f5ffd5b00', stores: '0x345f5500' } as const;
@@ -26,12 +27,7 @@ export const scenario: Scenario = (random, name) => {
       const isPaid = kind === 'stores';
       if ((last.status === 'completed') !== isPaid) stage.problems.push(`${what} ended ${last.status}`);
       stage.recipients.push({ what, currency: 'ETH', address, expected: isPaid ? amount : '0' });
-      const charged = await stage.read<{ amount: string }>(
-        `SELECT coalesce(sum(p.amount), 0)::text AS amount FROM journal j JOIN posting p ON p.journal_id = j.id
-          WHERE j.key = ANY($1) AND NOT EXISTS (SELECT FROM journal r WHERE r.key = 'reversal/' || j.id)`,
-        [[`hold/withdrawal/${row.id}/gas`, `hold/withdrawal/${row.id}/reverted`]],
-      );
-      const beside = charged[0]!.amount;
+      const beside = await chargedBeside(stage, `withdrawal/${row.id}`);
       const [took] = await stage.read<{ units: string }>(
         `SELECT coalesce(sum(a.fee_units), 0)::text AS units FROM attempt a JOIN intent i ON i.id = a.intent_id
           WHERE i.kind = 'withdrawal' AND i.ref = $1 AND a.status = 'final'`,

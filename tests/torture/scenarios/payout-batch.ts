@@ -2,10 +2,11 @@ import type { EntityManager } from 'typeorm';
 import { linesOf, readBatch } from '../../../db/payouts/payouts';
 import { cancelBatch } from '../../../commands/payouts/cancel';
 import { queueBatch } from '../../../commands/payouts/queue';
-import { negate } from '../../../domain/money';
+import { add, negate } from '../../../domain/money';
 import { patienceMs, type Scenario } from '../stage';
 import { amountOf } from './amounts';
 import { cancelLater, inWords } from './cancel';
+import { chargedBeside } from './charged';
 
 /** Three to twelve payments at once, each to an address of its own; some batches are cancelled at a moment that is
  *  drawn. */
@@ -40,7 +41,8 @@ export const scenario: Scenario = (random, name, currencies) => {
         const receiver = { currency, address, ...(tag === null ? {} : { destinationTag: tag }) };
         const expected = isSent ? line.net_amount : '0';
         stage.recipients.push({ what: `line ${line.id} of payout ${row.id}`, ...receiver, expected });
-        if (isSent) stage.changes.push({ currency, amount: negate(line.amount) });
+        const beside = await chargedBeside(stage, `leg/${line.id}`);
+        stage.changes.push({ currency, amount: negate(add(isSent ? line.amount : '0', beside)) });
       }
     },
   };
