@@ -41,11 +41,18 @@ export function environmentOf(sources: Sources): Record<string, string> {
     ...(swap ? { SWAP_PROVIDER: 'changenow', SWAP_API_URL: swap.url, SWAP_API_KEY: swapKey } : {}),
     ALLOW_INSECURE_CALLBACKS: 'true',
     APPROVAL_COOLING_OFF_HOURS: '0',
-    // Coins of local chains are worth nothing, and every destination of a sandbox is new.
-    SIGNER_DAILY_CAPS: assets.map(({ currency }) => `${currency}=1000000000`).join(','),
+    SIGNER_DAILY_CAPS: noCaps(networks),
     ...given,
   };
 }
+
+/** Coins of local chains are worth nothing, and every destination of a sandbox is new. A release that knows fewer
+ *  networks is not told of their coins. */
+const noCaps = (networks: readonly NetworkId[]): string =>
+  assets
+    .filter(({ network }) => networks.includes(network))
+    .map(({ currency }) => `${currency}=1000000000`)
+    .join(',');
 
 /** Where the nodes are, and what is on their chains. */
 const nodeVariables = ({ parts, networks, tokens, contracts }: Sources): Variables => {
