@@ -176,8 +176,8 @@ describe('doctor', () => {
   });
 });
 
-it('gives a process that only reads no way to end an invoice', () => {
+it('gives a process that only reads no way to end an invoice, and none to pay one', () => {
   expect(Object.keys(lightningReader(config)!).sort()).toEqual(
-    ['backup', 'channels', 'decode', 'holds', 'info', 'lookUp', 'pending'].sort(),
+    ['backup', 'channels', 'decode', 'holds', 'info', 'lookUp', 'pending', 'track'].sort(),
   );
 });

@@ -1,5 +1,6 @@
 import { parseConfig } from '../../domain/config';
 import { add, subtract } from '../../domain/money';
+import { whileRefused } from '../../sandbox/again';
 import { fundTreasury } from '../../sandbox/seed';
 import { unreconciled } from '../reconciled';
 import { leaving } from '../rows/leaving';
@@ -116,6 +117,8 @@ it('goes on where it was when its ledger comes back from a kill', async () => {
   const simulator = world.stack.part('xrpl-simulator');
   await simulator.kill9();
   await simulator.start();
+  // The first question may meet a connection that the kill has closed.
+  await whileRefused(/fetch failed/, () => world.payer.mine('XRP'));
   await sees(invoice, 'SETTLED', 'XRP');
 });
 
