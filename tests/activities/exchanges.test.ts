@@ -125,6 +125,7 @@ it('writes very large and very small prices out', async () => {
     'BTC/USD': '1000000000000000000000',
     'LTC/USD': '0.0000001',
     'USDT_ERC20/USD': '0.30000000000000004',
+    'USDT_TRC20/USD': '0.30000000000000004',
   });
 });
 
