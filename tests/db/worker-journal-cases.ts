@@ -317,5 +317,6 @@ export const cases = [
   ...ofConversions,
   ...ofThePlatform,
 ];
-/** The API alone posts these. */
-export const byOthers = ['internalConversionJournal'];
+/** The API alone posts the first. The second needs a payment that the signer has decided: it has its forgeries in
+ *  tests/api/lightning-withdrawals.test.ts. */
+export const byOthers = ['internalConversionJournal', 'lightningCaptureJournal'];
