@@ -2,6 +2,7 @@ import { bech32, hex } from '@scure/base';
 import { createHash } from 'node:crypto';
 import { recover, verify, type RecoveryIdType } from 'tiny-secp256k1';
 import { DomainError } from '../../domain/errors';
+import { withoutScheme } from '../../domain/lightning/receiver';
 
 /** Invoices of Lightning as text (BOLT 11), read in our own words: before a node is asked to pay one, and to see that a
  *  node has written what it was asked for. */
@@ -60,7 +61,7 @@ const refused = (reason: string): DomainError =>
  *  signature, amount, a field that is missing, or a feature that it requires and nobody here knows. Whether it is of
  *  this network or has expired is for the caller to say. Source: BOLT 11. */
 export function readInvoice(text: string): Invoice {
-  const { prefix, words } = unpack(text.trim().replace(/^lightning:/i, ''));
+  const { prefix, words } = unpack(withoutScheme(text));
   const { network, amountMsat } = readPrefix(prefix);
   const fields = fieldsOf(words.slice(timestampWords, -signatureWords));
   const hash = bytesOf(fields, 'p');

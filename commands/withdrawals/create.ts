@@ -18,7 +18,7 @@ import { readTag } from '../../domain/chains/tags';
 import { DomainError } from '../../domain/errors';
 import { newId } from '../../domain/ids';
 import { holdJournal } from '../../domain/ledger/ledger';
-import { checkPayable, type PayableInvoice } from '../../domain/lightning/receiver';
+import { checkPayable, withoutScheme, type PayableInvoice } from '../../domain/lightning/receiver';
 import type { ShownWithdrawal, WithdrawalRow } from '../../domain/withdrawals/withdrawal';
 
 export type Requester = Readonly<{ id: string; email: string }>;
@@ -88,10 +88,7 @@ async function planInvoicePayment(tx: EntityManager, row: WithdrawalRow, invoice
   const isPlanned = await planPayment(tx, {
     hash: invoice.hash,
     withdrawalId: row.id,
-    invoice: text
-      .trim()
-      .replace(/^lightning:/i, '')
-      .toLowerCase(),
+    invoice: withoutScheme(text).toLowerCase(),
     amountMsat: 1000n * baseUnits(row.currency, row.net_amount),
     feeLimitMsat: 1000n * baseUnits(row.currency, row.network_fee),
     expiresAt: new Date(invoice.expiresAt * 1000),

@@ -16,6 +16,9 @@ export type PayableInvoice = Readonly<{
   expiresAt: number;
 }>;
 
+/** An invoice as it was given, without the scheme of a link and what stands around it. */
+export const withoutScheme = (text: string): string => text.trim().replace(/^lightning:/i, '');
+
 /** Half a percent is what a way of several nodes usually takes at the most; small amounts need more. */
 const feeRatio = '0.005';
 const leastFee = '0.0000001';
