@@ -2,7 +2,7 @@ import dns from 'node:dns';
 import type { LookupFunction } from 'node:net';
 import axios from 'axios';
 import { RequestFilteringHttpAgent, RequestFilteringHttpsAgent } from 'request-filtering-agent';
-import { checkCallbackUrl, isVeiled } from '../../domain/webhooks/callback-url';
+import { checkCallbackUrl, isVeiled, neverAsked } from '../../domain/webhooks/callback-url';
 import { DomainError } from '../../domain/errors';
 
 /** What a request to somebody else's server came to; `error` where no answer came or we would not ask. */
@@ -25,7 +25,7 @@ export type Ask = Readonly<{
   url: string;
   body?: string;
   headers: Readonly<Record<string, string>>;
-  /** Lifts the rules on addresses and ports: the sandbox alone. */
+  /** Lifts the rules on addresses and ports, but for those in `neverAsked`: the sandbox alone. */
   allowInsecure: boolean;
   timeoutMs?: number;
   kept?: number;
@@ -76,6 +76,7 @@ export async function askOutside(ask: Ask): Promise<Posted> {
   const rules = {
     allowPrivateIPAddress: allowInsecure,
     allowMetaIPAddress: false,
+    denyIPAddressList: neverAsked,
     lookup: unveiledLookup,
     keepAlive: false,
   };

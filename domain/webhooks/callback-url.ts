@@ -8,7 +8,7 @@ import { creationRefused } from '../payments/creation-refusals';
 export type CallbackRules = Readonly<{
   /** Hosts that the merchant has listed; empty: any. */
   allowedDomains: readonly string[];
-  /** Sandbox only: http, any port and internal addresses pass. */
+  /** Sandbox only: http, any port and internal addresses pass, but for those in `neverAsked`. */
   allowInsecure: boolean;
   /** Browsers are sent there, not we: any port passes. */
   isForBrowsers?: boolean;
@@ -27,6 +27,26 @@ const veiled = ipaddr.parseCIDR('::/96') as [ipaddr.IPv6, number];
 export function isVeiled(address: string): boolean {
   const parsed = ipaddr.process(address);
   return parsed.kind() === 'ipv6' && (parsed as ipaddr.IPv6).match(veiled);
+}
+
+/** Where clouds tell any machine of theirs its own secrets: link-local addresses, also by their name in IPv6 (RFC 6052),
+ *  and those that two clouds have elsewhere. Nobody's receiver is there, so not even a sandbox asks them. */
+export const neverAsked = [
+  '169.254.0.0/16',
+  '64:ff9b::a9fe:0/112',
+  'fe80::/10',
+  'fd00:ec2::254/128',
+  '100.100.100.200/32',
+];
+
+const neverAskedRanges = neverAsked.map((range) => ipaddr.parseCIDR(range));
+
+/** Whether a host is such an address, in whatever spelling or within whatever public name of an IPv4 address. */
+function isNeverAsked(hostname: string): boolean {
+  const bare = hostname.replace(/^\[|\]$|\.$/g, '');
+  if (!ipaddr.isValid(bare)) return false;
+  const address = ipaddr.process(bare);
+  return neverAskedRanges.some(([range, bits]) => address.kind() === range.kind() && address.match(range, bits));
 }
 
 /** Whether an address, in any spelling that is one, is of the public internet. */
@@ -76,6 +96,7 @@ export function checkCallbackUrl(text: string, property: string, rules: Callback
     if (!rules.isForBrowsers && !allowedPorts.includes(url.port))
       throw new DomainError('VALIDATION_ERROR', `${property} must name port 443 or 8443, or none`);
   }
+  if (isNeverAsked(url.hostname)) throw new DomainError('CALLBACK_INTERNAL');
   if (rules.allowedDomains.length && !rules.allowedDomains.some((entry) => isHostWithin(url.hostname, entry)))
     throw creationRefused('CALLBACK_HOST_NOT_ALLOWED', { property });
 }

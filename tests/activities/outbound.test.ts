@@ -73,6 +73,45 @@ describe('D: odd spellings of addresses, and IPv4 within IPv6', () => {
   });
 });
 
+describe('addresses where clouds tell secrets', () => {
+  const attempts = async (act: () => Promise<unknown>): Promise<number> => {
+    const emit = jest.spyOn(Socket.prototype, 'emit');
+    await act();
+    const made = emit.mock.calls.filter(([event]) => (event as string) === 'connectionAttempt').length;
+    emit.mockRestore();
+    return made;
+  };
+
+  it.each([
+    'http://169.254.169.254/latest/meta-data',
+    'http://169.254.170.2:8080/',
+    'http://0xa9fea9fe/',
+    'http://[::ffff:169.254.169.254]/',
+    'http://[fe80::1]/',
+    'http://[fd00:ec2::254]/',
+    'http://100.100.100.200/',
+  ])('are not even tried by a sandbox: %s', async (url) => {
+    const made = await attempts(async () =>
+      expect(await sandbox(url)).toMatchObject({ statusCode: null, error: expect.stringMatching(/internal/i) }),
+    );
+    expect(made).toBe(0);
+  });
+
+  it.each([[['169.254.169.254']], [['fe80::1']], [['fd00:ec2::254']], [['127.0.0.1', '169.254.169.254']]])(
+    'get no connection by a name: %j',
+    async (addresses) => {
+      names['metadata.example.com'] = addresses;
+      const made = await attempts(async () =>
+        expect(await sandbox('http://metadata.example.com:8443/')).toMatchObject({
+          statusCode: null,
+          error: expect.stringMatching(/is not allowed/),
+        }),
+      );
+      expect(made).toBe(0);
+    },
+  );
+});
+
 describe('names that lead to addresses that are not public', () => {
   let connections = 0;
   const trap = createTcpServer((socket) => {

@@ -120,6 +120,22 @@ describe('callback addresses', () => {
   });
 
   it.each([
+    'http://169.254.169.254/',
+    'https://169.254.169.254:8443/latest/meta-data',
+    'http://2852039166/',
+    'http://0xa9.254.43518/',
+    'http://169.254.169.254./',
+    'http://[::ffff:169.254.169.254]/',
+    'http://[64:ff9b::a9fe:a9fe]/',
+    'http://[fe80::1]/',
+    'http://[fd00:ec2::254]/',
+    'http://100.100.100.200/',
+  ])('where clouds tell secrets are refused in a sandbox too: %s', (url) => {
+    expect(codeOf(url, { allowInsecure: true })).toBe('CALLBACK_INTERNAL');
+    expect(codeOf(url, { allowInsecure: true, isForBrowsers: true })).toBe('CALLBACK_INTERNAL');
+  });
+
+  it.each([
     ['shop.example.com', true],
     ['api.shop.example.com', true],
     ['SHOP.EXAMPLE.COM', true],
