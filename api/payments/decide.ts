@@ -26,7 +26,11 @@ async function decided(deps: ApiDeps, id: string, act: (tx: EntityManager) => Pr
 /** `caller`: the merchant's person or key; null: the payer. Throws PAYMENT_NOT_CANCELLABLE. */
 export function cancelNow(deps: ApiDeps, { id }: PaymentRow, caller: Caller | null, reason?: string): Promise<Outcome> {
   const [by, actor] = caller === null ? (['payer', null] as const) : (['merchant', callerOf(caller)] as const);
-  return decided(deps, id, (tx) => cancelPayment(tx, id, by, reason, actor));
+  return decided(deps, id, async (tx) => {
+    const outcome = await cancelPayment(tx, id, by, reason, actor);
+    // Of several at once one has cancelled it; the others hear what they would have heard after it.
+    return outcome.isRepeated ? { ...outcome, refused: 'PAYMENT_NOT_CANCELLABLE' } : outcome;
+  });
 }
 
 /** Throws CURRENCY_NOT_CHANGEABLE, RATE_UNAVAILABLE, UPSTREAM_UNAVAILABLE. */

@@ -15,7 +15,7 @@ export async function cancelPayment(
   actor: Actor | null = null,
 ): Promise<Outcome> {
   const payment = await lockPayment(tx, id);
-  if (payment.status === 'CANCELLED') return { status: payment.status };
+  if (payment.status === 'CANCELLED') return { status: payment.status, isRepeated: true };
   const isOpen = payment.status === 'AWAITING_CURRENCY' || payment.status === 'WAITING';
   const facts = await factsOf(tx, payment);
   if (!isOpen || facts.isBeingTaken || countedDeposits(facts).some(isLive))

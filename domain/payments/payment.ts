@@ -192,8 +192,9 @@ export type PaymentSnapshot = Readonly<{
   /** The transactions that brought it, the first ones of many; as `received`. */
   txIds?: readonly string[];
 }>;
-/** The answer of an update: what was refused is refused by code, never by a failed workflow. */
-export type Outcome = Readonly<{ status: PaymentStatus; refused?: ErrorCode }>;
+/** The answer of an update: what was refused is refused by code, never by a failed workflow. `isRepeated`: somebody has
+ *  done the same before, and nothing has changed. */
+export type Outcome = Readonly<{ status: PaymentStatus; refused?: ErrorCode; isRepeated?: true }>;
 
 /** The price of another asset that came, when it was noticed. Decimal strings, as in `Price` of
  *  db/pricing/pricing.ts. */

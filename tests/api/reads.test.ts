@@ -555,9 +555,22 @@ describe('commands while Temporal is away', () => {
     const answers = await Promise.all(
       Array.from({ length: 3 }, () => h.call('POST', `${bySlug}/cancel`, { body: { confirm: true } })),
     );
-    expect(answers.filter(({ status }) => status === 503)).toEqual([]);
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 400, 400]);
     expect((await h.call('GET', `/getInvoiceStatus?invoiceId=${slugOf(open)}`)).body.status).toBe('CANCELLED');
     expect((await told(open.paymentId)).length).toBeGreaterThan(0);
+    await h.db.query('DELETE FROM rate_limit');
+  });
+
+  it('cancel once, whoever asks at the same time', async () => {
+    const { paymentId } = await create({ amount: 25 });
+    const cancel = `/api/v1/payments/${paymentId}/cancel`;
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, () => h.call('POST', cancel, { key: shop.key, body: {} })),
+    );
+    const [one, ...others] = answers.toSorted((a, b) => a.status - b.status);
+    expect([one!.status, one!.body]).toEqual([200, { success: true, status: 'CANCELLED' }]);
+    for (const { status, body } of others)
+      expect([status, body]).toEqual([400, { error: 'Payment not found or cannot be cancelled' }]);
     await h.db.query('DELETE FROM rate_limit');
   });
 
