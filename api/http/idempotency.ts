@@ -6,6 +6,6 @@ export function idempotencyKeyOf(header: string | undefined, body: string | unde
   const key = header ?? body;
   if (key === undefined) return null;
   if (!/^[\x21-\x7e]{1,255}$/.test(key)) throw new DomainError('INVALID_IDEMPOTENCY_KEY');
-  if (/^widget:[0-9a-f]{24}:/i.test(key)) throw new DomainError('RESERVED_IDEMPOTENCY_KEY');
+  if (/^widget:[0-9a-fA-F]{24}:/.test(key)) throw new DomainError('RESERVED_IDEMPOTENCY_KEY');
   return key;
 }

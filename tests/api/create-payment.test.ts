@@ -322,6 +322,11 @@ describe('idempotency', () => {
     expect([fromHeader.status, fromHeader.body]).toEqual([400, { error }]);
   });
 
+  it('takes what only looks like a key of a widget', async () => {
+    for (const key of [`Widget:${'a'.repeat(24)}:token`, `widget:${'a'.repeat(23)}:token`, 'widget:'])
+      expect((await create({ amount: 25 }, { 'Idempotency-Key': key })).status).toBe(201);
+  });
+
   it('takes 255 characters', async () => {
     expect((await create({ amount: 25 }, { 'Idempotency-Key': 'x'.repeat(255) })).status).toBe(201);
   });
