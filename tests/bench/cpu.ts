@@ -165,8 +165,7 @@ function print(name: string, each: CpuTimes, rate = ''): void {
 }
 
 /** What the database or the server alone takes of the same. */
-const ratio = (cost: Cost, limit: Cost, process: Process): string =>
-  `${(cost.each[process] / limit.each[process]).toFixed(1)} ×`;
+const ratio = (own: number, limit: Cost, process: Process): string => `${(own / limit.each[process]).toFixed(1)} ×`;
 
 function reportCreation(
   what: string,
@@ -175,17 +174,19 @@ function reportCreation(
   limits: Limits,
 ): void {
   const { request, insert, start } = limits;
+  // Where Temporal's store is in the same PostgreSQL, a start costs it something that is not ours.
+  const own = { api: cost.each.api, postgres: cost.each.postgres - start.each.postgres };
   const than = {
-    api: `${ratio(cost, request, 'api')} a request that reads nothing`,
-    postgres: `${ratio(cost, insert, 'postgres')} a bare insert of the rows`,
+    api: `${ratio(own.api, request, 'api')} a request that reads nothing`,
+    postgres: `${ratio(own.postgres, insert, 'postgres')} a bare insert of the rows`,
   };
   for (const name of ['api', 'postgres'] as const)
     report({
       name: `CPU of ${name}, create ${what}`,
-      value: cost.each[name],
+      value: own[name],
       unit: 'ms',
       limit: `≤ ${most[name]}`,
-      holds: cost.each[name] <= most[name],
+      holds: own[name] <= most[name],
       detail: `${than[name]}; ${cost.perSecond.toFixed(0)}/s`,
     });
   report({
