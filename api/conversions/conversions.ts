@@ -113,7 +113,7 @@ export const quoteConversion = route({
   success: { status: 200, schema: quoteSchema, description: 'The quote.' },
   errors: ['CONVERSIONS_DISABLED', 'SAME_CURRENCY', 'QUOTE_FAILED', 'RATE_UNAVAILABLE'],
   async answer({ query }, deps) {
-    const ask = askOf(query);
+    const ask = askOf(query, deps.config.LIGHTNING_PAYMENTS);
     await checkConversionsEnabled(deps.db);
     const quoted = await quote(quoteDeps(deps), ask);
     return { data: viewQuote(quoted.quote, quoted.terms.now) };
@@ -171,7 +171,7 @@ export const executeConversion = route({
     const { body, merchant } = call;
     const { otpCode, passkeyResponse, challengeKey } = body;
     const by = executorOf(deps, call, { totpCode: otpCode, passkeyResponse, challengeKey });
-    const ask = askOf(body as typeof body & { fromAmount: string | number });
+    const ask = askOf(body as typeof body & { fromAmount: string | number }, deps.config.LIGHTNING_PAYMENTS);
     const { db, freshRates, logger } = deps;
     const { row, replayed } = await execute(
       { ...quoteDeps(deps), db, freshRates, warn: (fields, text) => logger.warn(fields, text) },
@@ -323,7 +323,7 @@ export const cheaperConversionTargets = route({
   },
   errors: ['CONVERSIONS_DISABLED', 'SAME_CURRENCY', 'QUOTE_FAILED', 'RATE_UNAVAILABLE'],
   async answer({ query }, deps) {
-    const ask = askOf(query);
+    const ask = askOf(query, deps.config.LIGHTNING_PAYMENTS);
     await checkConversionsEnabled(deps.db);
     return { data: await cheaperTargets(quoteDeps(deps), ask) };
   },

@@ -7,6 +7,7 @@ import { everyCurrency, freezes } from '../../db/limits/outbound';
 import { nodeNow } from '../../db/lightning/node';
 import { depthOf } from '../../db/payments/payments';
 import { minimumAt, offersNow } from '../../db/pricing/pricing';
+import { isLightningConverted } from '../../db/conversions/conversions';
 import { isSwitchedOn } from '../../db/access/switches';
 import { route } from '../http/route';
 import { iconPath } from './icons';
@@ -46,7 +47,7 @@ export const listCurrencies = route({
           description:
             'It can be withdrawn and, but for BTC_LN, paid out; what is asked for while it cannot is refused.',
         }),
-        convert: Type.Boolean({ description: 'It can be converted, from or to.' }),
+        convert: Type.Boolean({ description: 'It can be converted, from or to; BTC_LN to BTC alone.' }),
         status: Type.String({
           enum: [...networkStatuses],
           description: '`delayed`: payments are noticed late, or nothing can be priced; `disabled`: not watched.',
@@ -69,11 +70,12 @@ export const listCurrencies = route({
   },
   errors: [],
   async answer(_, { db, config }) {
-    const [offers, node, frozen, isConverting] = await Promise.all([
+    const [offers, node, frozen, isConverting, isConverted] = await Promise.all([
       offersNow(db, { merchantId: null, fiat: 'USD', maxAgeSeconds: config.RATE_MAX_AGE_SECONDS }),
       nodeNow(db),
       freezes(db),
       isSwitchedOn(db, 'conversions'),
+      isLightningConverted(db),
     ]);
     const explorers = explorersOf(config.networks, config.chain);
     const listed = payableOn(config.networks, config.LIGHTNING_PAYMENTS).map((asset) => {
@@ -84,7 +86,6 @@ export const listCurrencies = route({
     const data = sortOffers(listed).map(({ entry: asset, price, payerFee, status, statusMessage, isOpen }) => {
       const network = networks[asset.network];
       const confirmations = depthOf(asset, config.confirmations);
-      // Nothing leaves the channels of our node yet.
       const isOnChain = !isByLightning(asset.currency);
       return {
         currency: asset.currency,
@@ -105,7 +106,7 @@ export const listCurrencies = route({
           (isOnChain || config.LIGHTNING_WITHDRAWALS) &&
           status !== 'disabled' &&
           !frozen.some((one) => [asset.currency, everyCurrency].includes(one.currency)),
-        convert: isOnChain && isConverting && price !== null,
+        convert: (isOnChain || isConverted) && isConverting && price !== null,
         status,
         statusMessage,
         minAmountUsd: price ? shown(minimumAt(asset.currency, price, usualFeeBps).minimumUsd, 'up') : null,

@@ -136,7 +136,7 @@ export const limitExposure = route({
   async answer({ params, body: fields, user, ...from }, deps) {
     requireFactor(fields);
     const limit = {
-      currency: currencyOf(params.currency, 'currency'),
+      currency: currencyOf(params.currency, 'currency', true),
       limitUsd: cents(fields.limitUsd),
       beyond: fields.beyond as 'external' | 'off',
       reason: fields.reason,
@@ -166,7 +166,7 @@ export const setConversionPair = route({
   async answer({ body: fields, user, ...from }, deps) {
     requireFactor(fields);
     const pair = {
-      fromCurrency: currencyOf(fields.fromCurrency, 'fromCurrency'),
+      fromCurrency: currencyOf(fields.fromCurrency, 'fromCurrency', true),
       toCurrency: currencyOf(fields.toCurrency, 'toCurrency'),
       mode: fields.mode as PairMode,
       maximumUsd: cents(fields.maximumUsd),

@@ -3,6 +3,7 @@ import { spendByKey, type UsedKey } from '../../db/access/api-keys';
 import { recordAct, type Actor } from '../../db/access/audit-log';
 import { dropClaim } from '../../db/conversions/conversions';
 import { failPoint } from '../../db/fail-point';
+import { ratedAs } from '../../domain/chains/assets';
 import {
   driftOf,
   notNow,
@@ -134,7 +135,7 @@ function guardDrift(accepted: Accepted, { quote, terms }: Quoted): void {
 /** An internal conversion is priced again, at rates that are read from the markets now. Contract: 4.4, drift guard 3.
  *  Throws RATE_DRIFT, RATE_UNAVAILABLE, CONVERSION_FAILED. */
 async function quoteAgain(deps: ExecuteDeps, { ask, accepted }: Execution, seen: Quoted): Promise<Quoted> {
-  await deps.freshRates.look(ask.fromCurrency, ask.toCurrency);
+  await deps.freshRates.look(ratedAs(ask.fromCurrency), ratedAs(ask.toCurrency));
   const fresh = await quoteToExecute(deps, ask);
   if (fresh.quote.mode !== 'internal') throw new DomainError('CONVERSION_FAILED', notNow);
   guardDrift(accepted, fresh);

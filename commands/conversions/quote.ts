@@ -1,6 +1,8 @@
 import { isSwitchedOn } from '../../db/access/switches';
 import { pairTerms, type PairTerms } from '../../db/conversions/conversions';
+import { isFrozen } from '../../db/limits/outbound';
 import type { Queryable } from '../../db/query';
+import { isByLightning, ratedAs } from '../../domain/chains/assets';
 import {
   limitsOf,
   notNow,
@@ -10,6 +12,7 @@ import {
   tooMuch,
   type ConversionAsk,
   type ConversionQuote,
+  type PairMode,
 } from '../../domain/conversions/conversion';
 import { DomainError } from '../../domain/errors';
 import { compare, divide, fit, subtract, times } from '../../domain/money';
@@ -41,7 +44,8 @@ export async function quoteConversion(
   ask: ConversionAsk,
 ): Promise<Quoted> {
   const terms = await pairTerms(db, ask, rateMaxAgeSeconds);
-  const { mode, rates } = terms;
+  const { rates } = terms;
+  const mode = await modeFor(db, ask, terms.mode);
   const limits = limitsOf(ask, rates, terms.maximumUsd);
   if (mode === 'off' || (mode === 'external' && !external)) throw new DomainError('QUOTE_FAILED', notNow);
   if (mode === 'internal' && compare(ask.fromAmount, limits.minimum) < 0)
@@ -54,6 +58,14 @@ export async function quoteConversion(
       : priceExternal(ask, rates, await external!.quote({ ...ask, rates, limits }));
   if (!quote) throw new DomainError('QUOTE_FAILED', notNow);
   return { quote, terms };
+}
+
+/** What came by Lightning converts to bitcoin alone, from our own balance sheet, and not while it is stopped: our node
+ *  may lack it. */
+async function modeFor(db: Queryable, { fromCurrency, toCurrency }: ConversionAsk, mode: PairMode): Promise<PairMode> {
+  if (!isByLightning(fromCurrency)) return mode;
+  const isOffered = mode === 'internal' && toCurrency === ratedAs(fromCurrency);
+  return isOffered && !(await isFrozen(db, fromCurrency)) ? mode : 'off';
 }
 
 /** The cost of a conversion in dollars at the oracle's rates: the value given less the value received. */

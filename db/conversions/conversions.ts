@@ -1,5 +1,5 @@
 import type { EntityManager } from 'typeorm';
-import { assetOf, type Currency } from '../../domain/chains/assets';
+import { assetOf, isByLightning, type Currency } from '../../domain/chains/assets';
 import {
   defaultMaximumUsd,
   modeOf,
@@ -60,12 +60,28 @@ export async function pairTerms(
   const worth = times(pair.fromAmount, rates.from, 18, 'up');
   return {
     now: to.now,
-    mode: modeOf(from.mode ?? 'internal', exposureOf(from, rates.from, worth), exposureOf(to, rates.to, negate(worth))),
+    mode: modeOf(
+      from.mode ?? usualMode(pair),
+      exposureOf(from, rates.from, worth),
+      exposureOf(to, rates.to, negate(worth)),
+    ),
     maximumUsd: from.max_usd ?? defaultMaximumUsd,
     rates,
     rateIds: { from: from.rate_id!, to: to.rate_id! },
   };
 }
+/** Where nobody has set anything: what came by Lightning is converted where an operator says so. */
+const usualMode = ({ fromCurrency }: Pick<ConversionAsk, 'fromCurrency'>): PairMode =>
+  isByLightning(fromCurrency) ? 'off' : 'internal';
+
+/** Whether what came by Lightning converts to bitcoin at present. */
+export const isLightningConverted = async (db: Queryable): Promise<boolean> =>
+  (
+    await db.query<unknown[]>(
+      `SELECT FROM conversion_pair WHERE from_currency = 'BTC_LN' AND to_currency = 'BTC' AND mode = 'internal'`,
+    )
+  ).length > 0;
+
 export type PositionRow = { position: string | null; limit_usd: string | null; beyond: 'external' | 'off' | null };
 export const exposureOf = ({ position, limit_usd, beyond }: PositionRow, rate: string, taken: string): Exposure => ({
   positionUsd: add(times(position ?? '0', rate, 18, 'down'), taken),

@@ -7,6 +7,7 @@ import { useAct } from '../design/act';
 import { Button } from '../design/button';
 import css from '../design/design.module.css';
 import { ErrorNotice, Notice } from '../design/feedback';
+import { isByLightning } from '../../../domain/lightning/currency';
 import { Choice, Field } from '../design/field';
 import { useNumbers } from '../design/show';
 import { useTexts } from '../texts/texts';
@@ -19,6 +20,10 @@ import { useMoneyTexts } from './section';
 const isSame = (a: ConversionAsk, b: ConversionAsk): boolean =>
   a.fromCurrency === b.fromCurrency && a.toCurrency === b.toCurrency && a.fromAmount === b.fromAmount;
 
+/** What came by Lightning converts to bitcoin alone, and nothing converts into it. */
+const canReceive = (from: string, to: string): boolean =>
+  to !== from && !isByLightning(to) && (!isByLightning(from) || to === 'BTC');
+
 export function Convert({ me }: Readonly<{ me: Me }>) {
   const words = useMoneyTexts().convert;
   const [typed, setForm] = useState<ConversionAsk>({ fromCurrency: '', toCurrency: '', fromAmount: '' });
@@ -26,7 +31,7 @@ export function Convert({ me }: Readonly<{ me: Me }>) {
   const [isShown, setShown] = useState(false);
   const currencies = (useQuery(currenciesQuery).data ?? []).filter(({ convert }) => convert);
   const fromCurrency = typed.fromCurrency || (currencies[0]?.currency ?? '');
-  const others = currencies.filter(({ currency }) => currency !== fromCurrency);
+  const others = currencies.filter(({ currency }) => canReceive(fromCurrency, currency));
   const toCurrency = others.some(({ currency }) => currency === typed.toCurrency)
     ? typed.toCurrency
     : (others[0]?.currency ?? '');
