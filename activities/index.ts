@@ -6,6 +6,7 @@ import type { Config } from '../domain/config';
 import { auditActivities } from './audit/audit';
 import { broadcastActivities } from './txmanager/broadcast';
 import { followerActivities } from './chains/follower';
+import { invoiceFetcherActivities } from './lightning/fetch';
 import { lightningActivities, type KeepDeps } from './lightning/keep';
 import { lightningPayerActivities, type PayerDeps } from './lightning/pay';
 import { mailActivities } from './mail/mail';
@@ -62,6 +63,7 @@ export const createPaymentActivities = (
   ...restartActivities(deps),
   ...auditActivities(deps),
   ...mailActivities(deps),
+  ...invoiceFetcherActivities(deps),
   ...screeningActivities(deps),
 });
 export type PaymentActivities = ReturnType<typeof createPaymentActivities>;

@@ -8,8 +8,7 @@ import { ConfigError } from '../domain/config';
 import type { ChainCodec } from '../domain/chains/chain';
 import type { Epoch } from '../domain/recovery/epoch';
 import type { SeedSpan } from '../domain/recovery/seeds';
-import { beat, EpochRefused, isConfirmed, settleEpoch, type EpochFile } from '../db/recovery/epoch';
-import type { SignatureRecord } from '../db/recovery/lost';
+import { beat, EpochRefused, isConfirmed, settleEpoch, type EpochFile, type Records } from '../db/recovery/epoch';
 import { watchSome } from '../db/recovery/watch';
 
 /** The signer monitors the epoch of the database: docs/operations/backup-and-restore.md. */
@@ -89,18 +88,18 @@ export function monitorEpoch(deps: {
   log: Pick<Logger, 'info' | 'warn' | 'fatal'>;
   codecs: Readonly<Record<string, Pick<ChainCodec, 'derive'>>>;
   file: EpochFile;
-  record: SignatureRecord;
+  records: Records;
   watchCount: number;
   /** What is done once the database is confirmed, before anything else. */
   first?: () => Promise<void>;
   /** Ends the process. */
   end?: () => void;
 }): Readonly<{ begun: Promise<void>; stop(): Promise<void> }> {
-  const { db, log, codecs, file, record, watchCount, first, end = () => process.exit(1) } = deps;
+  const { db, log, codecs, file, records, watchCount, first, end = () => process.exit(1) } = deps;
   const stopped = new AbortController();
 
   const settle = async (): Promise<void> => {
-    const { epoch, begun } = await db.transaction((tx) => settleEpoch(tx, file, watchCount, record));
+    const { epoch, begun } = await db.transaction((tx) => settleEpoch(tx, file, watchCount, records));
     if (begun) log.warn({ epoch: epoch.epoch, reason: begun }, 'The database was recovered: a new epoch begins');
     else log.info({ epoch: epoch.epoch }, 'The database is the one that the signer knows');
   };

@@ -3,9 +3,10 @@ import { createCodecs } from '../chains/adapters';
 import { expiringFamilies } from '../chains/expiring-nodes';
 import { lightningPayer } from '../chains/lightning/node';
 import { taskQueues } from '../workflows/messages';
+import type { Records } from '../db/recovery/epoch';
 import { epochFile, monitorEpoch } from './epoch';
+import { outsideRecord } from './outside-record';
 import { readSeeds, seedRing } from './seeds';
-import { signatureRecord } from './signature-record';
 import { runProcess } from './worker';
 
 /** Holds the seeds and signs what recorded intents say; the only process that can. Where it has the macaroon, it pays
@@ -19,13 +20,16 @@ void runProcess('signer', async ({ config, db, log, onStop }) => {
   const ring = await seedRing({ db, codecs, networks: config.networks, lanes: config.lanes, file }, given);
   for (const { network, lanes, wanted } of await ring.register())
     log.warn({ network, lanes, wanted }, 'Wallets of merchants have the indexes of some lanes');
-  const record = signatureRecord(`${config.SIGNER_EPOCH_FILE}.signed`);
+  const records: Records = {
+    signatures: outsideRecord(`${config.SIGNER_EPOCH_FILE}.signed`),
+    calls: outsideRecord(`${config.SIGNER_EPOCH_FILE}.called`),
+  };
   const epochs = monitorEpoch({
     db,
     log,
     codecs,
     file,
-    record,
+    records,
     watchCount: config.RECOVERY_WATCH_ADDRESSES,
     async first() {
       if (ring.isNew) log.warn({ branch: await ring.begin() }, 'A seed begins: all that is made from now on is of it');
@@ -36,7 +40,15 @@ void runProcess('signer', async ({ config, db, log, onStop }) => {
   return [
     {
       taskQueue: taskQueues.signer,
-      activities: createSignerActivities({ db, config, log, codecs, seed: ring.seeds, expiring, record }),
+      activities: createSignerActivities({
+        db,
+        config,
+        log,
+        codecs,
+        seed: ring.seeds,
+        expiring,
+        record: records.signatures,
+      }),
       maxConcurrentActivityTaskExecutions: 10,
     },
     ...(lightning
@@ -46,6 +58,7 @@ void runProcess('signer', async ({ config, db, log, onStop }) => {
             activities: createLightningPayerActivities({
               ...{ db, config, log, ...lightning },
               newDestinations: config.newDestinations,
+              record: records.calls,
             }),
             maxConcurrentActivityTaskExecutions: 4,
           },

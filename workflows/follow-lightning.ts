@@ -1,5 +1,5 @@
 import * as wf from '@temporalio/workflow';
-import type { LightningActivities, LightningPayerActivities } from '../activities';
+import type { LightningActivities, LightningPayerActivities, PaymentActivities } from '../activities';
 import { taskQueues } from './messages';
 import { activitiesOf, pause } from './summaries';
 
@@ -29,10 +29,14 @@ export async function followLightning(): Promise<void> {
   await wf.continueAsNew<typeof followLightning>();
 }
 
-/** Has the signer pay what is to leave by our Lightning node. Workflow id: `lightning-payments`. */
+/** Has Lightning addresses asked for invoices, and the signer pay. Workflow id: `lightning-payments`. */
 export async function payLightning(): Promise<void> {
-  wf.setCurrentDetails('Pays by our Lightning node. The activity below runs for ever; its attempts count restarts.');
+  wf.setCurrentDetails('Pays by our Lightning node. The activities below run for ever; attempts count restarts.');
   const payer = lastingOn<LightningPayerActivities>(taskQueues.lightningPayments);
-  await untilTheDayIsOver(() => payer.payLightning());
+  const fetcher = lastingOn<PaymentActivities>(taskQueues.payments);
+  const isFetching = wf.patched('lightning-addresses'); // one that runs since before takes it up within a day
+  await untilTheDayIsOver(async () => {
+    await Promise.all([payer.payLightning(), ...(isFetching ? [fetcher.fetchLightningInvoices()] : [])]);
+  });
   await wf.continueAsNew<typeof payLightning>();
 }

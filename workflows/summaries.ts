@@ -35,6 +35,7 @@ const activityWords = {
   maintainTreasury: 'Consolidate small coins, and compare the gas with what is needed',
   followChain: 'Follow the blocks for as long as this worker lives',
   followLightning: 'Follow the Lightning node for as long as this worker lives',
+  fetchLightningInvoices: 'Ask Lightning addresses for invoices for as long as this worker lives',
   payLightning: 'Pay withdrawals by the Lightning node for as long as this worker lives',
   followIntent: 'send, and follow until it is booked',
   sendPayouts: 'Send what is signed and in no block',

@@ -17,6 +17,7 @@ export type Posted = Readonly<{
 const timeoutMs = 15_000;
 const readLimit = 64 * 1024;
 const keptBody = 2048;
+const json = { 'content-type': 'application/json' };
 
 /** `kept`: bytes of the answer that are kept; all that is read unless told. `isBodyNeeded`: an answer that breaks off
  *  is none. */
@@ -87,7 +88,8 @@ export async function askOutside(ask: Ask): Promise<Posted> {
       url,
       method,
       data: body === undefined ? undefined : Buffer.from(body, 'utf8'),
-      headers: body === undefined ? headers : { ...headers, 'content-type': 'application/json' },
+      // Answers are read as they come.
+      headers: { ...headers, ...(body === undefined ? {} : json), 'accept-encoding': 'identity' },
       httpAgent: new RequestFilteringHttpAgent(rules),
       httpsAgent: new RequestFilteringHttpsAgent(rules),
       maxRedirects: 0,

@@ -4,7 +4,7 @@ import type { Merchant, User } from '../../domain/access/access';
 import { ownAddress } from '../../domain/chains/address';
 import { isByLightning, payableOn } from '../../domain/chains/assets';
 import { readReceiver } from '../../domain/chains/receivers';
-import { readNodeKey } from '../../domain/lightning/receiver';
+import { readLightningReceiver } from '../../domain/lightning/receiver';
 import { DomainError } from '../../domain/errors';
 import { isId } from '../../domain/ids';
 import { normaliseRange } from '../../domain/access/ip-range';
@@ -129,7 +129,7 @@ export const whitelistWallet = route({
     address: Type.String({
       minLength: 1,
       maxLength: 200,
-      description: 'Stored in the one spelling of its network. For BTC_LN the public key of the node that may be paid.',
+      description: 'Stored in the one spelling of its network. For BTC_LN a Lightning address or a node key.',
     }),
     destinationTag: Type.Optional(Type.String({ maxLength: 40, description: 'For networks that have tags.' })),
     label: labelSchema,
@@ -144,7 +144,7 @@ export const whitelistWallet = route({
     const asset = payableOn(networks, byLightning).find(({ currency }) => currency === body.currency.toUpperCase());
     if (!asset) throw new DomainError('CURRENCY_NOT_AVAILABLE');
     const { address, destinationTag } = isByLightning(asset.currency)
-      ? { address: readNodeKey(body.address), destinationTag: null }
+      ? { address: readLightningReceiver(body.address), destinationTag: null }
       : readReceiver(deps.codecs[asset.network], asset, body);
     const row = await withFactor(deps, call.user, 'whitelist_change', body, async (tx) => {
       await refuseOurs(tx, asset.network, address);

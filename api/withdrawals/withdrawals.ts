@@ -46,7 +46,9 @@ export const withdrawalSchema = named('Withdrawal', {
   amount: exact('As it was asked for.'),
   networkFee: exact('Estimated at creation, and charged.'),
   netToDestination: exact('What the address gets.'),
-  address: Type.String({ description: 'For BTC_LN the public key of the node that its invoice pays.' }),
+  address: Type.String({
+    description: 'For BTC_LN a Lightning address, or the key of the node that its invoice pays.',
+  }),
   destinationTag: nullable(Type.String()),
   note: nullable(Type.String()),
   txId: nullable(Type.String({ description: 'For BTC_LN the payment hash.' })),
@@ -84,8 +86,8 @@ export const createWithdrawal = route({
     address: Type.Optional(
       line(
         2000,
-        'An address that is on the whitelist for this currency. For BTC_LN an invoice (BOLT 11) of a node that is on ' +
-          'it, whose amount is what arrives: with feeMode add, the amount.',
+        'An address that is on the whitelist for this currency. For BTC_LN also an invoice (BOLT 11) of a node that ' +
+          'is on it, whose amount is what arrives: with feeMode add, the amount.',
       ),
     ),
     destinationTag: Type.Optional(line(64, 'Where the network has tags; as on the whitelist.')),

@@ -18,7 +18,7 @@ import { readTag } from '../../domain/chains/tags';
 import { DomainError } from '../../domain/errors';
 import { newId } from '../../domain/ids';
 import { holdJournal } from '../../domain/ledger/ledger';
-import { checkPayable, withoutScheme, type PayableInvoice } from '../../domain/lightning/receiver';
+import { checkPayable, lightningAddressIn, withoutScheme, type PayableInvoice } from '../../domain/lightning/receiver';
 import type { ShownWithdrawal, WithdrawalRow } from '../../domain/withdrawals/withdrawal';
 
 export type Requester = Readonly<{ id: string; email: string }>;
@@ -38,7 +38,7 @@ async function destination(
   { currency, net }: Readonly<{ currency: string; net: string }>,
   ask: WithdrawalAsk,
 ): Promise<Destined> {
-  if (isByLightning(currency)) return invoiced(tx, deps, { merchantId, currency, net }, ask);
+  if (isByLightning(currency) && !namesAddress(ask)) return invoiced(tx, deps, { merchantId, currency, net }, ask);
   if ((ask.whitelistId === undefined) === (ask.address === undefined))
     throw new DomainError('VALIDATION_ERROR', 'Either whitelistId or address is needed');
   const asset = assetOf(currency);
@@ -52,10 +52,14 @@ async function destination(
       [ask.whitelistId, merchantId, currency],
     );
     if (!entry) throw new DomainError('ADDRESS_NOT_WHITELISTED');
+    if (isByLightning(currency) && lightningAddressIn(entry.address) === null)
+      throw new DomainError('VALIDATION_ERROR', onlyByInvoice);
     return { address: entry.address, destinationTag: readTag(asset, entry.destination_tag) };
   }
   const { network } = asset;
-  const { address, destinationTag } = readReceiver(deps.codecs[network], asset, { ...ask, address: ask.address! });
+  const { address, destinationTag } = isByLightning(currency)
+    ? { address: lightningAddressIn(ask.address!)!, destinationTag: null }
+    : readReceiver(deps.codecs[network], asset, { ...ask, address: ask.address! });
   await refuseOurs(tx, network, address);
   if (!(await isListed(tx, merchantId, currency, address, await databaseNow(tx), destinationTag)))
     throw new DomainError('ADDRESS_NOT_WHITELISTED');
@@ -70,7 +74,7 @@ async function invoiced(
 ): Promise<Destined> {
   if (!lightning) throw new DomainError('CURRENCY_NOT_AVAILABLE');
   if (ask.address === undefined || ask.whitelistId !== undefined || ask.destinationTag !== undefined)
-    throw new DomainError('VALIDATION_ERROR', 'By Lightning, address is the invoice, and nothing beside it');
+    throw new DomainError('VALIDATION_ERROR', onlyByInvoice);
   const invoice = lightning.read(ask.address);
   const now = await databaseNow(tx);
   const node = await knownNode(tx);
@@ -80,6 +84,12 @@ async function invoiced(
   if (!(await isListed(tx, merchantId, currency, invoice.payee, now))) throw new DomainError('ADDRESS_NOT_WHITELISTED');
   return { address: invoice.payee, destinationTag: null, invoice };
 }
+
+const onlyByInvoice = 'By Lightning, give an invoice, or a Lightning address of the whitelist';
+
+/** Whether it goes to an entry of the whitelist itself, and not to an invoice. */
+const namesAddress = ({ whitelistId, address }: WithdrawalAsk): boolean =>
+  address === undefined ? whitelistId !== undefined : lightningAddressIn(address) !== null;
 
 const givenBefore = 'This invoice was given before: ask for a new one';
 

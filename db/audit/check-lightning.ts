@@ -35,10 +35,13 @@ export const lightningChecks: readonly Check[] = [
     invariant: 'I7',
     what: 'a withdrawal and its payment by Lightning do not agree',
     sql: `SELECT w.id FROM withdrawal w LEFT JOIN lightning_payment l ON l.withdrawal_id = w.id
-           WHERE w.currency = 'BTC_LN' AND (l.hash IS NULL OR l.amount_msat <> w.net_amount * 100000000000
+           WHERE w.currency = 'BTC_LN' AND (
+                 l.hash IS NULL AND (w.address NOT LIKE '%@%'
+                   OR w.status NOT IN ('awaiting_approval', 'pending', 'cancelled', 'failed'))
+              OR l.amount_msat <> w.net_amount * 100000000000
               OR (w.status = 'completed') <> (l.outcome IS NOT DISTINCT FROM 'paid')
               OR w.status IN ('awaiting_approval', 'pending', 'cancelled') AND l.calls > 0
-              OR w.status = 'failed' AND l.outcome IS DISTINCT FROM 'failed')
+              OR w.status = 'failed' AND l.hash IS NOT NULL AND l.outcome IS DISTINCT FROM 'failed')
           UNION ALL
           SELECT hash FROM lightning_payment
            WHERE outcome = 'paid' AND encode(sha256(decode(preimage, 'hex')), 'hex') <> hash`,

@@ -17,6 +17,10 @@ CREATE OR REPLACE FUNCTION guard_lightning_payment() RETURNS trigger LANGUAGE pl
         OR v_withdrawal.network_fee * 100000000000 <> NEW.fee_limit_msat THEN
         RAISE EXCEPTION 'payment % is not what withdrawal % says', NEW.hash, NEW.withdrawal_id USING ERRCODE = 'CP014';
       END IF;
+      -- An invoice that was given comes with its withdrawal; one of a Lightning address is asked for later.
+      IF session_user = (CASE WHEN v_withdrawal.address LIKE '%@%' THEN 'cp_api' ELSE 'cp_payments' END) THEN
+        RAISE EXCEPTION '% may not write payment %', session_user, NEW.hash USING ERRCODE = 'CP014';
+      END IF;
       IF NEW.calls <> 0 OR NEW.outcome IS NOT NULL THEN
         RAISE EXCEPTION 'payment % cannot begin so', NEW.hash USING ERRCODE = 'CP012';
       END IF;

@@ -1,4 +1,6 @@
 import type { DataSource, EntityManager } from 'typeorm';
+import type { WithdrawalRow } from '../../domain/withdrawals/withdrawal';
+import { everyCurrency } from '../limits/outbound';
 import { changedCount } from '../query';
 import type { RowOf } from '../entity';
 import type { lightningPaymentEntity } from './entities';
@@ -11,7 +13,7 @@ export type LightningPaymentRow = RowOf<typeof lightningPaymentEntity>;
 /** How long after its time an invoice counts as one that the node refuses, whatever its clock says. */
 const clocksDifferBy = '10 minutes';
 
-/** What a withdrawal is to pay; the withdrawal is of this transaction. false: the invoice is somebody's already. */
+/** What a withdrawal is to pay; it is locked. false: the invoice is somebody's already, or the withdrawal has one. */
 export async function planPayment(
   tx: EntityManager,
   planned: Readonly<{
@@ -25,7 +27,7 @@ export async function planPayment(
 ): Promise<boolean> {
   const rows = await tx.query<unknown[]>(
     `INSERT INTO lightning_payment (hash, withdrawal_id, invoice, amount_msat, fee_limit_msat, expires_at)
-     VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (hash) DO NOTHING RETURNING hash`,
+     VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT DO NOTHING RETURNING hash`,
     [
       planned.hash,
       planned.withdrawalId,
@@ -41,6 +43,34 @@ export async function planPayment(
 /** Whether an invoice was given before, by whomever. */
 export const isKnownHash = async (tx: EntityManager, hash: string): Promise<boolean> =>
   (await tx.query<unknown[]>('SELECT hash FROM lightning_payment WHERE hash = $1', [hash])).length > 0;
+
+/** A withdrawal to a Lightning address that may leave, and has no invoice yet. While its money is stopped no invoice is
+ *  asked for: it would expire meanwhile. */
+export type AwaitsInvoice = Readonly<Pick<WithdrawalRow, 'id' | 'address' | 'currency' | 'net_amount'>>;
+export const awaitInvoices = (db: DataSource): Promise<AwaitsInvoice[]> =>
+  db.query<AwaitsInvoice[]>(
+    `SELECT w.id, w.address, w.currency, w.net_amount FROM withdrawal w JOIN merchant m ON m.id = w.merchant_id
+      WHERE w.currency = 'BTC_LN' AND w.status = 'pending' AND w.address LIKE '%@%' AND m.held_because IS NULL
+        AND NOT EXISTS (SELECT FROM egress_freeze f WHERE f.currency IN (w.currency, $1))
+        AND NOT EXISTS (SELECT FROM lightning_payment l WHERE l.withdrawal_id = w.id) ORDER BY w.created_at, w.id`,
+    [everyCurrency],
+  );
+
+/** When the newest was planned; null: none was. */
+export async function newestPaymentAt(tx: EntityManager): Promise<Date | null> {
+  const [row] = await tx.query<Array<{ newest: Date | null }>>(
+    'SELECT max(created_at) AS newest FROM lightning_payment',
+  );
+  return row?.newest ?? null;
+}
+
+/** Whether a withdrawal has an invoice that has not ended. */
+export const hasOpenInvoice = async (tx: EntityManager, withdrawalId: string): Promise<boolean> =>
+  (
+    await tx.query<unknown[]>('SELECT FROM lightning_payment WHERE withdrawal_id = $1 AND outcome IS NULL', [
+      withdrawalId,
+    ])
+  ).length > 0;
 
 /** Those that have not ended: let go, or called for. The oldest first. */
 export const openPayments = (db: DataSource): Promise<Array<{ hash: string }>> =>

@@ -2,6 +2,7 @@ import type { EntityManager } from 'typeorm';
 import { epochOf, type Epoch } from '../../domain/recovery/epoch';
 import { changedRows, type Queryable } from '../query';
 import { openIncident } from '../incidents';
+import { restoreCalled, type CallRecord } from './lost-invoices';
 import { restoreSigned, type SignatureRecord } from './lost';
 import { watchFrom } from './watch';
 import type { RowOf } from '../entity';
@@ -10,6 +11,8 @@ import type { recoveryEntity } from './entities';
 /** What the signer keeps outside the database. `write` returns when the file is on disk; an epoch without `seeds`
  *  leaves those that it has. */
 export type EpochFile = Readonly<{ read(): Epoch | null; write(epoch: Epoch): void }>;
+/** What the signer has recorded outside the database. */
+export type Records = Readonly<{ signatures: SignatureRecord; calls: CallRecord }>;
 /** The file and the database do not fit; the message says what to do. */
 export class EpochRefused extends Error {}
 
@@ -25,7 +28,7 @@ export async function settleEpoch(
   tx: EntityManager,
   file: EpochFile,
   watchCount: number,
-  record: SignatureRecord,
+  records: Records,
 ): Promise<Readonly<{ epoch: Epoch; begun: string | null }>> {
   await tx.query("SELECT pg_advisory_xact_lock(hashtext('key epoch'))");
   const [now] = await tx.query<Array<{ incarnation: string }>>('SELECT database_incarnation() AS incarnation');
@@ -39,7 +42,8 @@ export async function settleEpoch(
   if (verdict.act !== 'confirm') file.write(epoch);
   if (verdict.act === 'recover') {
     await beginEpoch(tx, known?.epoch ?? 0, verdict.epoch, verdict.reason, watchCount);
-    await restoreSigned(tx, record);
+    await restoreSigned(tx, records.signatures);
+    await restoreCalled(tx, records.calls);
   }
   await tx.query(
     `INSERT INTO key_epoch (epoch, beat, incarnation) VALUES ($1, $2, $3) ON CONFLICT (id) DO UPDATE
@@ -102,6 +106,10 @@ export async function mayFollow(db: Queryable, network: string): Promise<boolean
   );
   return rows.length > 0;
 }
+
+/** Whether a row of this time was restored with the database. */
+export const isFromBeforeRecovery = async (db: Queryable, createdAt: Date): Promise<boolean> =>
+  (await db.query<unknown[]>('SELECT FROM recovery WHERE begun_at > $1', [createdAt])).length > 0;
 
 type RecoveryRow = Omit<RowOf<typeof recoveryEntity>, 'workflows_ended_at'> & { unwatched: number };
 

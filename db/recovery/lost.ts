@@ -60,15 +60,16 @@ export type SignedRecord = Readonly<{
   }>;
 }>;
 
-/** Where the signer records signatures: `keep` is done when they are on disk. */
-export type SignatureRecord = Readonly<{
-  keep(records: readonly SignedRecord[]): Promise<void>;
+/** Where the signer records what it does, outside the database: `keep` is done when it is on disk. */
+export type OutsideRecord<One> = Readonly<{
+  keep(records: readonly One[]): Promise<void>;
   /** Those since a moment, oldest first. */
-  since(moment: Date): SignedRecord[];
+  since(moment: Date): One[];
 }>;
+export type SignatureRecord = OutsideRecord<SignedRecord>;
 
 /** How long before the newest row that the database knows the record is read: clocks differ. */
-const overlapMs = 3_600_000;
+export const overlapMs = 3_600_000;
 /** Records given to the database at once. */
 const atOnce = 500;
 

@@ -151,7 +151,7 @@ export const tableGrants: TableGrants = {
     audit: 'SELECT',
   },
   journal: { 'api, payments, chain, signer, audit, operator': 'SELECT' },
-  key_epoch: { chain: 'SELECT', signer: 'SELECT, INSERT, UPDATE (beat, confirmed_at, epoch, incarnation)' },
+  key_epoch: { 'payments, chain': 'SELECT', signer: 'SELECT, INSERT, UPDATE (beat, confirmed_at, epoch, incarnation)' },
   key_watch: { 'api, chain, operator': 'SELECT', signer: 'SELECT, INSERT, UPDATE (next_index, until_index)' },
   known_device: { api: 'SELECT, INSERT, UPDATE (expires_at), DELETE' },
   ledger_entry: { 'api, payments, audit, operator': 'SELECT' },
@@ -167,9 +167,9 @@ export const tableGrants: TableGrants = {
     chain: 'SELECT, INSERT, UPDATE (channels, height, is_synced, looked_at, receivable, sendable)',
   },
   lightning_payment: {
-    api: 'SELECT, INSERT',
-    'payments, audit': 'SELECT',
-    signer: 'SELECT, UPDATE (calls, fee_msat, outcome, over_at, preimage, unanswered)',
+    'api, payments': 'SELECT, INSERT',
+    'audit, operator': 'SELECT',
+    signer: 'SELECT, INSERT, UPDATE (calls, fee_msat, outcome, over_at, preimage, unanswered)',
   },
   live_key: { 'api, payments': 'SELECT' },
   mail: {

@@ -2,8 +2,8 @@ import { ownAddress } from '../chains/address';
 import { DomainError } from '../errors';
 import { fit, fromUnits, times, toUnits } from '../money';
 
-/** Who is paid by Lightning, and what it may cost. A whitelist names nodes by their public keys: an invoice is signed
- *  by the node that it pays, and is itself of one payment alone. */
+/** Who is paid by Lightning, and what it may cost. A whitelist names Lightning addresses, and nodes by their public
+ *  keys: an invoice is signed by the node that it pays, and is itself of one payment alone. */
 
 /** What the text of an invoice says, as far as whoever pays it asks. */
 export type PayableInvoice = Readonly<{
@@ -12,6 +12,8 @@ export type PayableInvoice = Readonly<{
   amountMsat: bigint | null;
   hash: string;
   payee: string;
+  /** Hash of the text that it was given for; null: the invoice has the text itself. */
+  descriptionHash: string | null;
   /** Unix seconds. */
   expiresAt: number;
 }>;
@@ -30,13 +32,22 @@ export function wayFee(amount: string): string {
   return toUnits(fee, decimals) < toUnits(leastFee, decimals) ? leastFee : fee;
 }
 
+/** A Lightning address (LUD-16) in lower case; null: it is none. */
+export function lightningAddressIn(text: string): string | null {
+  const [address, host] = /^[a-z0-9._+-]{1,64}@([a-z0-9-]+(?:\.[a-z0-9-]+)+)$/.exec(text.trim().toLowerCase()) ?? [];
+  return address && host && host.length <= 120 ? address : null;
+}
+
+/** Who may be on a whitelist. Throws INVALID_ADDRESS. */
+export const readLightningReceiver = (text: string): string => lightningAddressIn(text) ?? readNodeKey(text);
+
 /** The public key of a node, also with its host behind it. Throws INVALID_ADDRESS. */
-export function readNodeKey(text: string): string {
+function readNodeKey(text: string): string {
   const [, key] = /^(0[23][0-9a-f]{64})(?:@\S{1,100})?$/.exec(text.trim().toLowerCase()) ?? [];
   if (key) return key;
   throw new DomainError(
     'INVALID_ADDRESS',
-    'Not the public key of a Lightning node: one is 66 hexadecimal digits and begins with 02 or 03',
+    'Neither a Lightning address nor the public key of a node: that is 66 hexadecimal digits and begins with 02 or 03',
   );
 }
 

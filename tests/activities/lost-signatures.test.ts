@@ -14,7 +14,7 @@ import { expectedHolding } from '../../db/chains/found-by-balance';
 import { restoreSigned, signedBefore, type SignatureRecord } from '../../db/recovery/lost';
 import { addToWhitelist } from '../../db/wallets/whitelist';
 import { newId } from '../../domain/ids';
-import { signatureRecord } from '../../workers/signature-record';
+import { outsideRecord } from '../../workers/outside-record';
 import { anApprover } from '../approver';
 import { copiesOf } from '../setup/copies';
 import { bookEnd } from '../book-end';
@@ -25,7 +25,7 @@ import { codecs, config, richShop, seed, strangers, type RichShop } from './rich
 
 const ann = anApprover('ann@shop.example');
 const folder = mkdtempSync(join(tmpdir(), 'signed-'));
-const record = signatureRecord(folder);
+const record: SignatureRecord = outsideRecord(folder);
 let shop: RichShop;
 let db: DataSource;
 let copies: ReturnType<typeof copiesOf>;

@@ -4,6 +4,7 @@ import { lndInvoices } from '../../chains/lightning/invoices';
 import { lndPayments } from '../../chains/lightning/payments';
 import { lndReadings } from '../../chains/lightning/readings';
 import { audit } from '../../db/audit/audit';
+import type { CalledRecord, CallRecord } from '../../db/recovery/lost-invoices';
 import type { NewDestinationRules } from '../../domain/txmanager/new-destinations';
 import { stepPayment } from '../../txmanager/lightning/pay';
 import { aPaymentWithInvoice, askedMsat, follow, hears } from '../activities/lightning-shop';
@@ -71,17 +72,18 @@ export const balanceOf = async (person: Person): Promise<{ balance: string; rese
     (one: { currency: string }) => one.currency === currency,
   );
 
-/** An invoice of somebody else's node. */
-export function anInvoice({ satoshi = 20_000, expiry = 3600 } = {}): { text: string; hash: string } {
+const tea = ['d', Buffer.from('tea')] as const;
+/** An invoice of somebody else's node; of a Lightning address with its `metadata`. */
+export function anInvoice({
+  satoshi = 20_000,
+  expiry = 3600,
+  metadata,
+}: Readonly<{ satoshi?: number; expiry?: number; metadata?: string }> = {}): { text: string; hash: string } {
   const preimage = randomBytes(32);
   const hash = createHash('sha256').update(preimage).digest();
   node.preimages.set(hash.toString('hex'), preimage.toString('hex'));
-  const fields = [
-    ['p', hash],
-    ['s', bytes(9)],
-    ['d', Buffer.from('rent')],
-    ['x', expiry],
-  ] as const;
+  const about = metadata ? (['h', createHash('sha256').update(metadata).digest()] as const) : tea;
+  const fields = [['p', hash], ['s', bytes(9)], about, ['x', expiry]] as const;
   const text = written(fields, { prefix: `lnbcrt${satoshi * 10}n`, createdAt: Math.floor(Date.now() / 1000) });
   return { text, hash: hash.toString('hex') };
 }
@@ -102,9 +104,15 @@ export async function waiting(person: Person): Promise<{ id: string; hash: strin
   return { id: body.data._id, hash };
 }
 export const usual: NewDestinationRules = { coolingOffHours: 24, dailyCaps: {} };
+/** What the signer has written down outside the database. */
+export const called: CalledRecord[] = [];
+export const record: CallRecord = {
+  keep: async (records) => void called.push(...records),
+  since: () => called,
+};
 /** One look of the signer. */
 export const step = (hash: string, newDestinations = usual): Promise<string | null> =>
-  stepPayment({ db: signer, payments: lndPayments(node.login), network: 'regtest', newDestinations }, hash);
+  stepPayment({ db: signer, payments: lndPayments(node.login), network: 'regtest', newDestinations, record }, hash);
 export const shown = async (person: Person, id: string): Promise<Record<string, unknown>> =>
   (await person.get(`/api/v1/withdrawals/${id}`)).body.data;
 export const calls = (hash: string): number => node.words.filter((word) => word === `pay ${hash}`).length;

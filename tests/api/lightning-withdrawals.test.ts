@@ -27,6 +27,7 @@ import {
   node,
   payee,
   payments,
+  record,
   rich,
   rowOf,
   shown,
@@ -271,7 +272,7 @@ describe('the activity of the signer', () => {
     const say = (_: object, text: string): void => void said.push(text);
     const { payLightning } = lightningPayerActivities({
       ...{ db: signer, payments: lndPayments(node.login), readings: lndReadings(node.login, 'regtest') },
-      ...{ network: 'regtest', newDestinations: usual, config: { POLL_INTERVAL_MS: 20 } },
+      ...{ network: 'regtest', newDestinations: usual, record, config: { POLL_INTERVAL_MS: 20 } },
       log: { info: say, warn: say, error: say } as never,
     });
     const environment = new MockActivityEnvironment();

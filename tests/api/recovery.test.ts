@@ -14,7 +14,8 @@ import { poolOf } from '../../db/query';
 import { byTwoOperators } from '../operators';
 import { rollBack } from '../../txmanager/reorganise';
 import { epochFile, monitorEpoch } from '../../workers/epoch';
-import { signatureRecord } from '../../workers/signature-record';
+import type { Records } from '../../db/recovery/epoch';
+import { outsideRecord } from '../../workers/outside-record';
 import { paymentsAt } from '../activities/run-payment';
 import { copiesOf } from '../setup/copies';
 import { eventually, startHarness, type Harness, type Shop } from './harness';
@@ -26,12 +27,15 @@ let shop: Shop;
 const folder = mkdtempSync(join(tmpdir(), 'epoch-'));
 const path = join(folder, 'epoch.json');
 const file = epochFile(path);
-const record = signatureRecord(join(folder, 'signed'));
+const records: Records = {
+  signatures: outsideRecord(join(folder, 'signed')),
+  calls: outsideRecord(join(folder, 'called')),
+};
 const watched = 30;
 const create = (currency: string) =>
   h.call('POST', '/api/v1/payments', { key: shop.key, body: { amount: 25, currency } });
 const codecs = () => createCodecs(h.api.deps.config.chain);
-const settle = () => h.db.transaction((tx) => settleEpoch(tx, file, watched, record));
+const settle = () => h.db.transaction((tx) => settleEpoch(tx, file, watched, records));
 const watchAll = async (): Promise<void> => {
   while (await h.db.transaction((tx) => watchSome(tx, codecs(), 7)));
 };
@@ -204,7 +208,7 @@ describe('C1: a restored database gives no address twice', () => {
     await h.db.query(`UPDATE key_epoch SET incarnation = 'another' || incarnation`);
     await expect(
       h.db.transaction(async (tx) => {
-        await settleEpoch(tx, file, watched, record);
+        await settleEpoch(tx, file, watched, records);
         throw new Error('killed');
       }),
     ).rejects.toThrow('killed');
@@ -258,7 +262,7 @@ describe('C1: a restored database gives no address twice', () => {
       fatal: (fields: object) => void fatal.push(JSON.stringify(fields)),
     };
     const signer = (end?: () => void) =>
-      monitorEpoch({ db: h.db, log: log as never, codecs: codecs(), file, record, watchCount: watched, end });
+      monitorEpoch({ db: h.db, log: log as never, codecs: codecs(), file, records, watchCount: watched, end });
     const running = signer();
     await running.begun;
     const [before] = await h.db.query('SELECT beat::int, epoch FROM key_epoch');

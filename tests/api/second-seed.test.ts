@@ -14,7 +14,8 @@ import type { ChainAdapter, KeyRole } from '../../domain/chains/chain';
 import { isDerived as isOfOurs } from '../../txmanager/sign/derived';
 import { epochFile } from '../../workers/epoch';
 import { fingerprintOf, seedRing } from '../../workers/seeds';
-import { signatureRecord } from '../../workers/signature-record';
+import type { Records } from '../../db/recovery/epoch';
+import { outsideRecord } from '../../workers/outside-record';
 import { estimating } from '../activities/nodes';
 import { copiesOf } from '../setup/copies';
 import { startHarness, type Harness, type Shop } from './harness';
@@ -26,7 +27,10 @@ let h: Harness;
 let shop: Shop;
 const folder = mkdtempSync(join(tmpdir(), 'seeds-'));
 const file = epochFile(join(folder, 'epoch.json'));
-const record = signatureRecord(join(folder, 'signed'));
+const records: Records = {
+  signatures: outsideRecord(join(folder, 'signed')),
+  calls: outsideRecord(join(folder, 'called')),
+};
 const [first, second] = [Buffer.alloc(64, 7), Buffer.alloc(64, 9)];
 const given = (...seeds: Uint8Array[]) => seeds.map((seed) => ({ seed, fingerprint: fingerprintOf(seed) }));
 const codecs = () => createCodecs(h.api.deps.config.chain);
@@ -34,7 +38,7 @@ const ringOf = (...seeds: Uint8Array[]) => {
   const { networks, lanes } = h.api.deps.config;
   return seedRing({ db: h.db, codecs: codecs(), networks, lanes, file }, given(...seeds));
 };
-const settle = () => h.db.transaction((tx) => settleEpoch(tx, file, 20, record));
+const settle = () => h.db.transaction((tx) => settleEpoch(tx, file, 20, records));
 type Network = 'bitcoin' | 'ethereum';
 const at = (seed: Uint8Array, network: Network, role: KeyRole, index: number, branch: number): string =>
   codecs()[network].derive(codecs()[network].extendedKey(seed, role), index, branch);

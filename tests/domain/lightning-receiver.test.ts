@@ -1,4 +1,10 @@
-import { checkPayable, readNodeKey, wayFee, type PayableInvoice } from '../../domain/lightning/receiver';
+import {
+  checkPayable,
+  lightningAddressIn,
+  readLightningReceiver,
+  wayFee,
+  type PayableInvoice,
+} from '../../domain/lightning/receiver';
 
 /** Who is paid by Lightning: what is refused before anything is held. */
 
@@ -6,22 +12,28 @@ const key = '02'.padEnd(66, 'c');
 const ownKey = '03'.padEnd(66, 'd');
 const now = new Date('2026-01-01T00:00:00Z');
 const invoice: PayableInvoice = {
-  ...{ network: 'regtest', amountMsat: 20_000_000n, hash: 'ab'.repeat(32), payee: key },
+  ...{ network: 'regtest', amountMsat: 20_000_000n, hash: 'ab'.repeat(32), payee: key, descriptionHash: null },
   expiresAt: now.getTime() / 1000 + 600,
 };
 const check = (over: Partial<PayableInvoice> = {}, net = '0.0002'): void =>
   checkPayable({ ...invoice, ...over }, { net, network: 'regtest', ownKey, now });
 
 it.each([key, key.toUpperCase(), ` ${key}@node.example:9735`])('reads the node %s', (text) => {
-  expect(readNodeKey(text)).toBe(key);
+  expect(readLightningReceiver(text)).toBe(key);
 });
 
-it.each(['', key.slice(1), `05${key.slice(2)}`, 'lnbc1pvjluez', 'me@wallet.example', `${key} and more`])(
-  'takes %j for no node',
+it.each(['', key.slice(1), `05${key.slice(2)}`, 'lnbc1pvjluez', 'me@wallet', 'a b@wallet.example', `${key} and more`])(
+  'takes %j for nobody who can be listed',
   (text) => {
-    expect(() => readNodeKey(text)).toThrow('Not the public key of a Lightning node');
+    expect(() => readLightningReceiver(text)).toThrow('Neither a Lightning address nor the public key of a node');
   },
 );
+
+it('reads Lightning addresses in one spelling', () => {
+  expect(readLightningReceiver(' Me.Too+1@Wallet.Example ')).toBe('me.too+1@wallet.example');
+  expect(lightningAddressIn('me@wallet.example:8443')).toBeNull();
+  expect(lightningAddressIn('me@wallet.example/evil')).toBeNull();
+});
 
 it('pays an invoice of another node, of exactly what is to arrive', () => {
   expect(() => check()).not.toThrow();

@@ -11,9 +11,11 @@ import {
   readPayment,
   type LightningPaymentRow,
 } from '../../db/lightning/payments';
+import type { CalledRecord, CallRecord } from '../../db/recovery/lost-invoices';
 import { holdOf, lockWithdrawal } from '../../db/withdrawals/withdrawals';
 import { DomainError } from '../../domain/errors';
 import { lightningCaptureJournal } from '../../domain/ledger/lightning';
+import { lightningAddressIn } from '../../domain/lightning/receiver';
 import { nextOutgoingStep } from '../../domain/lightning/outgoing-payment';
 import { noteCompleted, noteSent, withdrawal } from '../kinds/withdrawal';
 import type { Obligation } from '../obligation';
@@ -27,6 +29,8 @@ export type PayDeps = Readonly<{
   db: DataSource;
   payments: LndPayments;
   network: BitcoinNetwork;
+  /** Outside the database, which may be restored to before a call. */
+  record: Pick<CallRecord, 'keep'>;
 }> &
   Pick<Signer, 'newDestinations'>;
 
@@ -82,11 +86,11 @@ async function stepIn(deps: PayDeps, tx: EntityManager, before: Read, seen: Seen
 
 /** Counts the call that follows, if it may be made. */
 async function send(deps: PayDeps, tx: EntityManager, row: LightningPaymentRow, obligation: Obligation): Promise<Done> {
-  checkInvoice(deps, row, obligation);
+  const payee = checkInvoice(deps, row, obligation);
   if (row.calls > 0) {
     if (!obligation.isUnderWay) throw new DomainError('INTENT_MISMATCH', `${obligation.row.name} is not under way`);
   } else {
-    const verdict = await mayPay(tx, deps, row, obligation);
+    const verdict = await mayPay(tx, deps, row, { obligation, payee });
     if (verdict.state === 'refused') throw new DomainError('INTENT_MISMATCH', verdict.reason);
     if (verdict.state === 'waiting') return { waitsFor: verdict.reason };
     if (verdict.state === 'dropped') {
@@ -95,24 +99,33 @@ async function send(deps: PayDeps, tx: EntityManager, row: LightningPaymentRow, 
       return {};
     }
     await obligation.stored();
+    await deps.record.keep([called(row)]);
   }
   await countCall(tx, row.hash);
   return { isToSend: true };
 }
 
-/** The text of the invoice says what is paid to whom: it is read here once more, whatever the row says. */
-function checkInvoice({ network }: PayDeps, row: LightningPaymentRow, { outputs }: Obligation): void {
+const called = (row: LightningPaymentRow): CalledRecord => ({
+  ...{ hash: row.hash, kind: 'withdrawal', ref: row.withdrawal_id, invoice: row.invoice },
+  ...{ amountMsat: row.amount_msat, feeLimitMsat: row.fee_limit_msat, expiresAt: row.expires_at.toISOString() },
+});
+
+/** The text of the invoice says what is paid to whom: it is read here once more, whatever the row says. What a
+ *  Lightning address gave has no sign of it. Returns the node that is paid. */
+function checkInvoice({ network }: PayDeps, row: LightningPaymentRow, { outputs }: Obligation): string {
   const invoice = readInvoice(row.invoice);
   const [output, ...others] = outputs;
   const isAsSaid =
     invoice.hash === row.hash &&
     invoice.network === network &&
     invoice.amountMsat?.toString() === row.amount_msat &&
-    1000n * BigInt(output?.units ?? '0') === invoice.amountMsat &&
-    output?.address === invoice.payee &&
+    output !== undefined &&
+    (lightningAddressIn(output.address) !== null || output.address === invoice.payee) &&
     invoice.expiresAt * 1000 === row.expires_at.getTime() &&
+    1000n * BigInt(output.units) === invoice.amountMsat &&
     !others.length;
   if (!isAsSaid) throw new DomainError('INTENT_MISMATCH', `Invoice ${row.hash} is not what its withdrawal says`);
+  return invoice.payee;
 }
 
 /** Released, and the withdrawal has failed; one that was cancelled before stays so. */

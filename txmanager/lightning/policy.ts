@@ -26,7 +26,7 @@ export async function mayPay(
   tx: EntityManager,
   signer: Pick<Signer, 'newDestinations'>,
   payment: Pick<LightningPaymentRow, 'id' | 'withdrawal_id'>,
-  obligation: Obligation,
+  { obligation, payee }: Readonly<{ obligation: Obligation; payee: string }>,
 ): Promise<PayVerdict> {
   const { row, merchantId, currency } = obligation;
   const unlisted = (await unlistedAmong(tx, row.payees)).map(({ id }) => id);
@@ -44,7 +44,8 @@ export async function mayPay(
     verdict = rowVerdict({ ...facts, limitUse: over ? { over } : 'used' });
   }
   if (verdict) return asPayVerdict(verdict);
-  const outputs = obligation.outputs.map(({ units, ...to }) => ({ ...to, units: BigInt(units) }));
+  // By the node, also of a Lightning address: whoever forges an invoice names a node of their own.
+  const outputs = obligation.outputs.map(({ units }) => ({ address: payee, units: BigInt(units) }));
   // Below zero: intents of chains count above it.
   const counting = { id: `-${payment.id}`, ref: payment.withdrawal_id, network: 'bitcoin', currency } as const;
   const above = await waitForCap(signer, tx, { ...counting, kind: 'withdrawal' }, outputs, []);

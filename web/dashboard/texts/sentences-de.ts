@@ -31,10 +31,12 @@ const plain: Readonly<Record<string, string>> = {
     'Diese Rechnung verlangt einen Teil eines Satoshi. Lassen Sie sich eine über ganze geben.',
   'This invoice was given before: ask for a new one':
     'Diese Rechnung wurde schon einmal angegeben. Lassen Sie sich eine neue geben.',
-  'By Lightning, address is the invoice, and nothing beside it':
-    'Über Lightning ist die Adresse die Rechnung, und sonst nichts.',
-  'Not the public key of a Lightning node: one is 66 hexadecimal digits and begins with 02 or 03':
-    'Kein öffentlicher Schlüssel eines Lightning-Knotens: Das sind 66 hexadezimale Ziffern ab 02 oder 03.',
+  'By Lightning, give an invoice, or a Lightning address of the whitelist':
+    'Über Lightning geben Sie eine Rechnung an oder eine Lightning-Adresse der Whitelist.',
+  'Neither a Lightning address nor the public key of a node: that is 66 hexadecimal digits and begins with 02 or 03':
+    'Weder eine Lightning-Adresse noch der öffentliche Schlüssel eines Knotens (66 hexadezimale Ziffern).',
+  'Its Lightning address has given no invoice of this amount: nothing has left':
+    'Ihre Lightning-Adresse hat keine Rechnung über diesen Betrag gegeben. Nichts hat das Guthaben verlassen.',
   'No way to its receiver was found, or the invoice has expired: nothing has left':
     'Es wurde kein Weg zum Empfänger gefunden, oder die Rechnung ist abgelaufen. Nichts hat das Guthaben verlassen.',
   'Its address was taken off the whitelist before it was sent':

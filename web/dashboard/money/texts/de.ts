@@ -93,9 +93,10 @@ export const de: MoneyTexts = {
     address: 'Adresse',
     tag: 'Destination-Tag',
     addressHint: 'Sie muss für diese Währung auf der Whitelist stehen.',
-    invoice: 'Lightning-Rechnung',
+    invoice: 'Lightning-Rechnung oder -Adresse',
     invoiceHint:
-      'Von einem Knoten auf der Whitelist, über den Betrag unten. Gezahlt wird sofort oder nach der Freigabe.',
+      'Eine Rechnung über den Betrag unten von einem Knoten auf der Whitelist, oder eine Lightning-Adresse, die ' +
+      'darauf steht. Gezahlt wird sofort oder nach der Freigabe.',
     amount: (currency) => `Betrag in ${currency}`,
     amountHint: 'Mit Punkt vor den Nachkommastellen: 0.25',
     amountWrong: 'Geben Sie einen Betrag wie 0.25 ein.',
@@ -167,10 +168,10 @@ export const de: MoneyTexts = {
     coolingWhy: 'Ein neuer Eintrag gilt nach seiner Wartezeit. Alle Admins erfahren jede Änderung per E-Mail.',
     addressMissing: 'Geben Sie zuerst die Adresse ein.',
     ipMissing: 'Geben Sie zuerst die IP-Adresse ein.',
-    node: 'Öffentlicher Schlüssel des Lightning-Knotens',
+    node: 'Lightning-Adresse oder öffentlicher Schlüssel eines Knotens',
     nodeHint:
-      'Rechnungen dieses Knotens können bezahlt werden. Einen Knoten, den viele teilen (etwa einer Börse), ' +
-      'teilen auch fremde Empfänger.',
+      'ich@wallet.example, oder ein Knoten, dessen Rechnungen bezahlt werden können. Einen Knoten, den viele ' +
+      'teilen (etwa einer Börse), teilen auch fremde Empfänger.',
     addressWarning: (network) => `Gesendetes Geld ist nicht zurückzuholen. Die Adresse muss eine von ${network} sein.`,
     ipWarning:
       'Der erste Eintrag schließt alle anderen aus: Dann kann Geld nur von eingetragenen Adressen gesendet werden.',
@@ -207,8 +208,8 @@ export const de: MoneyTexts = {
       platform: 'Abgerechnetes kommt in Ihr Guthaben: Sie können es auszahlen, umtauschen und verteilen.',
       external: 'Abgerechnetes geht sofort an Ihre eigene Adresse und kann hier nicht ausgegeben werden.',
       lightning:
-        'Abgerechnetes kommt in Ihr Guthaben. Wo dieser Dienst es anbietet, verlässt es das Guthaben durch ' +
-        'Auszahlungen an Lightning-Rechnungen; es kann noch nicht umgetauscht, verteilt oder erstattet werden.',
+        'Abgerechnetes kommt in Ihr Guthaben. Wo dieser Dienst es anbietet, wird es über Lightning ' +
+        'ausgezahlt oder in Bitcoin umgetauscht; es kann noch nicht verteilt oder erstattet werden.',
     },
     nodeKey: 'Öffentlicher Schlüssel des Lightning-Knotens',
     ownAddress: 'Ihre eigene Adresse',

@@ -94,8 +94,10 @@ export const en = {
     address: 'Address',
     tag: 'Destination tag',
     addressHint: 'It must be on the whitelist for this currency.',
-    invoice: 'Lightning invoice',
-    invoiceHint: 'Of a node that is on the whitelist, over the amount below. It is paid at once, or after approval.',
+    invoice: 'Lightning invoice or address',
+    invoiceHint:
+      'An invoice over the amount below of a node on the whitelist, or a Lightning address that is on it. It is ' +
+      'paid at once, or after approval.',
     amount: (currency: string) => `Amount in ${currency}`,
     amountHint: 'With a point before the decimals: 0.25',
     amountWrong: 'Enter an amount like 0.25.',
@@ -167,10 +169,10 @@ export const en = {
     coolingWhy: 'A new entry counts once its cooling-off has passed. Every admin hears of each change by mail.',
     addressMissing: 'Enter the address first.',
     ipMissing: 'Enter the IP address first.',
-    node: 'Public key of the Lightning node',
+    node: 'Lightning address, or public key of a node',
     nodeHint:
-      'Invoices of this node can be paid. A node that many people share, as at an exchange, can be paid for all ' +
-      'of them.',
+      'me@wallet.example, or a node whose invoices can be paid. A node that many people share, as at an ' +
+      'exchange, can be paid for all of them.',
     addressWarning: (network: string) =>
       `Money that is sent cannot be called back. Make sure that the address is one of ${network}.`,
     ipWarning: 'The first entry shuts out every other address: then money can be sent from listed addresses alone.',
@@ -207,8 +209,8 @@ export const en = {
       platform: 'Settled money is added to your balance: you can withdraw, convert and pay out.',
       external: 'Settled money is sent to your own address at once, and cannot be spent here.',
       lightning:
-        'Settled money is added to your balance. Where this service offers it, it leaves by withdrawals to Lightning ' +
-        'invoices; it cannot be converted, paid out or refunded yet.',
+        'Settled money is added to your balance. Where this service offers it, it leaves by Lightning, or is ' +
+        'converted to bitcoin; it cannot be paid out or refunded yet.',
     },
     nodeKey: 'Public key of the Lightning node',
     ownAddress: 'Your own address',

@@ -1,15 +1,15 @@
 import { mkdirSync, readdirSync, readFileSync, unlinkSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { SignatureRecord, SignedRecord } from '../db/recovery/lost';
+import type { OutsideRecord } from '../db/recovery/lost';
 
 /** Days that a recovery may go back. */
 const keptDays = 90;
 const dayMs = 86_400_000;
 const dayOf = (moment: Date): string => moment.toISOString().slice(0, 10);
 
-/** Records signatures in `folder`, a file for each day, a line for each signature. */
-export function signatureRecord(folder: string): SignatureRecord {
+/** Records what the signer does in `folder`: a file for each day, a line for each signature or call. */
+export function outsideRecord<One>(folder: string): OutsideRecord<One> {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const days = (): string[] =>
     readdirSync(folder)
@@ -34,23 +34,23 @@ export function signatureRecord(folder: string): SignatureRecord {
         await file.close();
       }
     },
-    since(moment): SignedRecord[] {
+    since(moment): One[] {
       const first = `${dayOf(moment)}.jsonl`;
       const lines = days()
         .filter((name) => name >= first)
         .flatMap((name) => readFileSync(join(folder, name), 'utf8').split('\n'));
       return lines.flatMap((line) => {
-        const one = parsed(line);
+        const one = parsed<One>(line);
         return one && one.at >= moment.toISOString() ? [one] : [];
       });
     },
   };
 }
 
-/** null: a line that a crash has cut. Its signature was not stored, and no byte of it has left. */
-function parsed(line: string): (SignedRecord & { at: string }) | null {
+/** null: a line that a crash has cut. What it tells of was not stored, and nothing of it has left. */
+function parsed<One>(line: string): (One & { at: string }) | null {
   try {
-    return JSON.parse(line) as SignedRecord & { at: string };
+    return JSON.parse(line) as One & { at: string };
   } catch {
     return null;
   }

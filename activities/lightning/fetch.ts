@@ -1,0 +1,135 @@
+import { createHash } from 'node:crypto';
+import type { DataSource } from 'typeorm';
+import { readInvoice } from '../../chains/lightning/invoice';
+import { failWithdrawal } from '../../commands/withdrawals/fail';
+import { knownNode } from '../../db/lightning/node';
+import { awaitInvoices, hasOpenInvoice, planPayment, type AwaitsInvoice } from '../../db/lightning/payments';
+import { databaseNow } from '../../db/payments/payments';
+import { isConfirmed } from '../../db/recovery/epoch';
+import { lockWithdrawal } from '../../db/withdrawals/withdrawals';
+import { baseUnits } from '../../domain/chains/assets';
+import type { Config } from '../../domain/config';
+import { DomainError } from '../../domain/errors';
+import { payRequestUrl, readInvoiceAnswer, readPayRequest, type LnurlAnswer } from '../../domain/lightning/lnurl';
+import { checkPayable, withoutScheme, type PayableInvoice } from '../../domain/lightning/receiver';
+import { lookForEver } from '../rest';
+import { askOutside } from '../webhooks/outbound';
+
+/** Asks the hosts of Lightning addresses for the invoices of withdrawals that may leave. The signer pays them. */
+
+type Log = Readonly<{ warn(fields: object, text: string): void; error(fields: object, text: string): void }>;
+
+type FetchDeps = Readonly<{
+  db: DataSource;
+  config: Pick<Config, 'POLL_INTERVAL_MS' | 'ALLOW_INSECURE_CALLBACKS' | 'chain'>;
+  log: Log;
+  /** A request to somebody else's server. */
+  ask?: typeof askOutside;
+}>;
+
+/** Between two questions to one host, and until it counts as one that gives none. */
+const [askAgainInMs, mostTries] = [30_000, 20];
+const timeoutMs = 10_000;
+/** Hosts that are asked at once. */
+const atOnce = 8;
+
+const noInvoice = 'Its Lightning address has given no invoice of this amount: nothing has left';
+
+/** When a withdrawal is asked about next, and how often it was. */
+type Tries = Map<string, Readonly<{ count: number; at: number }>>;
+
+async function answerFrom<T>(
+  { ask = askOutside, config }: FetchDeps,
+  url: string,
+  read: (body: string) => LnurlAnswer<T>,
+): Promise<LnurlAnswer<T>> {
+  const allowInsecure = config.ALLOW_INSECURE_CALLBACKS;
+  const posted = await ask({ method: 'GET', url, headers: { accept: 'application/json' }, allowInsecure, timeoutMs });
+  return posted.error === null ? read(posted.body) : { fault: posted.error };
+}
+
+/** The invoice of an address over an amount. Where it has the hash of a text, of the very text that the address has
+ *  shown; hosts may also give one with a text of its own. */
+async function invoiceOf(
+  deps: FetchDeps,
+  { address, msat }: Readonly<{ address: string; msat: bigint }>,
+): Promise<LnurlAnswer<{ text: string; invoice: PayableInvoice }>> {
+  const way = await answerFrom(deps, payRequestUrl(address), (body) => readPayRequest(body, msat));
+  if (way.fault !== undefined) return way;
+  const given = await answerFrom(deps, way.invoiceUrl, readInvoiceAnswer);
+  if (given.fault !== undefined) return given;
+  try {
+    const invoice = readInvoice(given.invoice);
+    const metadataHash = createHash('sha256').update(way.metadata, 'utf8').digest('hex');
+    if (invoice.descriptionHash !== null && invoice.descriptionHash !== metadataHash)
+      return { fault: 'its invoice is of another text' };
+    return { text: withoutScheme(given.invoice).toLowerCase(), invoice };
+  } catch (error) {
+    if (error instanceof DomainError) return { fault: error.message };
+    throw error;
+  }
+}
+
+/** Fetches and stores the invoice of one; what is wrong with it, or null. */
+async function fetchOne(deps: FetchDeps, row: AwaitsInvoice): Promise<string | null> {
+  const msat = 1000n * baseUnits(row.currency, row.net_amount);
+  const found = await invoiceOf(deps, { address: row.address, msat });
+  if (found.fault !== undefined) return found.fault;
+  const { text, invoice } = found;
+  return deps.db.transaction(async (tx) => {
+    const withdrawal = await lockWithdrawal(tx, row.id);
+    if (withdrawal?.status !== 'pending') return null;
+    const node = await knownNode(tx);
+    if (!node) return 'our own node is not known';
+    const network = deps.config.chain.chainNames.bitcoin ?? '';
+    checkPayable(invoice, { net: withdrawal.net_amount, network, ownKey: node.key, now: await databaseNow(tx) });
+    const isPlanned = await planPayment(tx, {
+      ...{ hash: invoice.hash, withdrawalId: row.id, invoice: text, amountMsat: msat },
+      feeLimitMsat: 1000n * baseUnits(withdrawal.currency, withdrawal.network_fee),
+      expiresAt: new Date(invoice.expiresAt * 1000),
+    });
+    return isPlanned || (await hasOpenInvoice(tx, row.id)) ? null : 'its invoice was given before';
+  });
+}
+
+/** Gives the money of one back whose host gives no invoice. */
+const giveUp = (db: DataSource, id: string): Promise<void> =>
+  db.transaction(async (tx) => {
+    const withdrawal = await lockWithdrawal(tx, id);
+    if (withdrawal?.status !== 'pending' || (await hasOpenInvoice(tx, id))) return;
+    await failWithdrawal(tx, withdrawal, noInvoice);
+  });
+
+async function tryOne(deps: FetchDeps, row: AwaitsInvoice, tries: Tries, now: number): Promise<void> {
+  const fault = await fetchOne(deps, row).catch((error: unknown) => {
+    if (error instanceof DomainError) return error.message;
+    deps.log.error({ err: error, withdrawalId: row.id }, 'Invoice of a Lightning address');
+    return 'it failed unexpectedly';
+  });
+  if (fault === null) return;
+  const count = 1 + (tries.get(row.id)?.count ?? 0);
+  tries.set(row.id, { count, at: now + askAgainInMs });
+  deps.log.warn({ withdrawalId: row.id, fault }, 'A Lightning address gives no invoice');
+  if (count >= mostTries) await giveUp(deps.db, row.id);
+}
+
+/** One look at all that have no invoice yet. Those that were asked for least come first: hosts that never answer keep
+ *  nobody else waiting for long. */
+export async function fetchInvoices(deps: FetchDeps, tries: Tries, now: number): Promise<void> {
+  const rows = await awaitInvoices(deps.db);
+  const countOf = ({ id }: AwaitsInvoice): number => tries.get(id)?.count ?? 0;
+  const due = rows.filter(({ id }) => (tries.get(id)?.at ?? now) <= now).sort((a, b) => countOf(a) - countOf(b));
+  await Promise.all(due.slice(0, atOnce).map((row) => tryOne(deps, row, tries, now)));
+  const waiting = new Set(rows.map(({ id }) => id));
+  for (const id of tries.keys()) if (!waiting.has(id)) tries.delete(id);
+}
+
+export const invoiceFetcherActivities = (deps: FetchDeps) => ({
+  /** Never returns while its worker lives. */
+  async fetchLightningInvoices(): Promise<void> {
+    const tries: Tries = new Map();
+    await lookForEver(deps.config.POLL_INTERVAL_MS, async () => {
+      if (await isConfirmed(deps.db)) await fetchInvoices(deps, tries, Date.now());
+    });
+  },
+});
