@@ -21,7 +21,7 @@ export const macaroonRights = {
   LIGHTNING_INVOICE_MACAROON_FILE: ['invoices:read', 'invoices:write'],
   LIGHTNING_PAY_MACAROON_FILE: ['info:read', 'offchain:read', 'offchain:write'],
 } as const;
-type MacaroonSetting = keyof typeof macaroonRights;
+export type MacaroonSetting = keyof typeof macaroonRights;
 
 function fileOf(name: keyof LightningSettings, path: string): Buffer {
   try {
@@ -104,4 +104,12 @@ export function lightningPayer(
   const login = loginOf(config, 'LIGHTNING_PAY_MACAROON_FILE');
   const network = networkOf(config);
   return { payments: lndPayments(login), readings: lndReadings(login, network), network };
+}
+
+/** Asks the node something by one of the macaroons: whether it may what it is for and nothing else, and whether the
+ *  node knows it. Throws where the file is not as it must be, and NODE_UNREACHABLE. */
+export async function tryMacaroon(config: LightningConfig, name: MacaroonSetting): Promise<void> {
+  const login = loginOf(config, name);
+  if (name === 'LIGHTNING_INVOICE_MACAROON_FILE') await lndInvoices(login, networkOf(config)).pending().next();
+  else await lndReadings(login, networkOf(config)).info();
 }

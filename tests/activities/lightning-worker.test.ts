@@ -4,12 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { DataSource } from 'typeorm';
 import { lightningActivities } from '../../activities/lightning/keep';
-import { lightningReader, lightningTaker } from '../../chains/lightning/node';
+import { lightningReader, lightningTaker, type MacaroonSetting } from '../../chains/lightning/node';
 import { knownNode } from '../../db/lightning/node';
 import { readLightning } from '../../db/readings/lightning';
 import { parseConfig, type Config } from '../../domain/config';
-import { checkLightning, checkLightningFollower } from '../../workers/doctor/lightning';
-import { invoiceMacaroon, readMacaroon } from '../chain/macaroon-writer';
+import { checkLightning, checkLightningFollower, checkMacaroon } from '../../workers/doctor/lightning';
+import { invoiceMacaroon, payMacaroon, readMacaroon } from '../chain/macaroon-writer';
 import { connectionsTo, freshDatabase, urlFor } from '../setup/postgres';
 import { aPaymentWithInvoice, askedMsat } from './lightning-shop';
 import { LndSimulator } from './lnd-simulator';
@@ -166,6 +166,38 @@ describe('doctor', () => {
     ]);
     node.key = '03'.padEnd(66, 'c');
     expect(await found()).toContainEqual(expect.stringMatching(/^fault: The node is 03.*, and the books are of 02/));
+  });
+
+  it('names what keeps withdrawals from being paid, where they are offered', async () => {
+    const offers = { ...config, LIGHTNING_WITHDRAWALS: true };
+    const faults = async (): Promise<string[]> =>
+      (await checkLightning(offers)).flatMap(({ state, what }) => (state === 'fault' ? [what] : []));
+    expect(await faults()).toEqual([]);
+    Object.assign(node, { isUp: false });
+    expect(await faults()).toContain('It can send nothing, and withdrawals are offered');
+  });
+
+  it('says what the macaroons of signer and chain worker may do, and refuses each in place of the other', async () => {
+    const file = (macaroon: string): string => {
+      const path = join(folder, 'other');
+      writeFileSync(path, macaroon);
+      return path;
+    };
+    const look = async (name: MacaroonSetting, macaroon: string): Promise<string[]> =>
+      (await checkMacaroon(config, name, file(macaroon))).map(({ state, what }) => `${state}: ${what}`);
+    const [pays, takes] = ['LIGHTNING_PAY_MACAROON_FILE', 'LIGHTNING_INVOICE_MACAROON_FILE'] as const;
+    expect([...(await look(pays, payMacaroon)), ...(await look(takes, invoiceMacaroon))]).toEqual([
+      'good: The macaroon of the signer may info:read, offchain:read, offchain:write, and nothing else',
+      'good: The macaroon of the chain worker of Bitcoin may invoices:read, invoices:write, and nothing else',
+    ]);
+    expect(await look(takes, payMacaroon)).toEqual([
+      expect.stringMatching(/^fault: The macaroon of the chain .*may info:read, offchain:read, offchain:write, which/),
+    ]);
+    expect(await look(pays, invoiceMacaroon)).toEqual([
+      expect.stringMatching(/^fault: The macaroon of the signer: .* may invoices:read, invoices:write, which nobody/),
+    ]);
+    node.isAway = () => true;
+    expect(await look(pays, payMacaroon)).toEqual([expect.stringMatching(/^fault: The macaroon of the signer: .*at/)]);
   });
 
   it('does not take a node of another chain, or one that is away', async () => {

@@ -1,11 +1,12 @@
 import type { DataSource } from 'typeorm';
 import { checkSignerNode } from '../../chains/expiring-nodes';
+import type { MacaroonSetting } from '../../chains/lightning/node';
 import { createDataSource } from '../../db/data-source';
 import { networks } from '../../domain/chains/assets';
 import { ConfigError, parseConfig, type Config } from '../../domain/config';
 import { fault, good, type Finding } from '../../domain/finding';
 import { expiringAmong } from '../../domain/signer-nodes';
-import { checkLightning, checkLightningFollower } from './lightning';
+import { checkLightning, checkLightningFollower, checkMacaroon } from './lightning';
 import { checkFollowers, checkKeys, checkNetwork } from './nodes';
 import { checkPostgres } from './postgres';
 import { checkMail, checkRates } from './services';
@@ -13,6 +14,8 @@ import { checkTemporal } from './temporal';
 
 /** One finding under the part of the installation that it is about. */
 export type Examined = Finding & Readonly<{ subject: string }>;
+/** Files of macaroons that other processes have. */
+export type MacaroonFiles = Readonly<{ [name in MacaroonSetting]?: string }>;
 type Check = Readonly<{ subject: string; fix: string; run: () => Promise<Finding[]> }>;
 
 /** The settings alone: what they are, or every fault in them. */
@@ -36,7 +39,11 @@ export function checkSettings(
 /** Every part that the settings name, as the payments worker reaches it. A part that does not answer is a fault of
  *  its own and hides no other. With `isRunning`, also what only a running service has: workers, registered keys, fresh
  *  prices. */
-export async function checkParts(config: Config, isRunning: boolean): Promise<Examined[]> {
+export async function checkParts(
+  config: Config,
+  isRunning: boolean,
+  macaroons: MacaroonFiles = {},
+): Promise<Examined[]> {
   const db = createDataSource(config.DATABASE_URL, { pool: 2, name: 'doctor', connectTimeoutMs: 5000 });
   const checks: Check[] = [
     {
@@ -55,6 +62,7 @@ export async function checkParts(config: Config, isRunning: boolean): Promise<Ex
       run: () => checkNetwork(id, config),
     })),
     ...(config.LIGHTNING_URL ? [{ subject: 'Lightning', fix: fixOfLightning, run: () => checkLightning(config) }] : []),
+    ...macaroonChecks(config, macaroons),
     // At its start the payments worker is not told where the signer's nodes are.
     ...(isRunning ? expiringAmong(config.networks) : []).map((id) => ({
       subject: `${networks[id].name}, the signer`,
@@ -70,6 +78,13 @@ export async function checkParts(config: Config, isRunning: boolean): Promise<Ex
     if (db.isInitialized) await db.destroy();
   }
 }
+
+const macaroonChecks = (config: Config, files: MacaroonFiles): Check[] =>
+  (Object.entries(files) as Array<[MacaroonSetting, string]>).map(([name, path]) => ({
+    subject: 'Lightning',
+    fix: fixOfLightning,
+    run: () => checkMacaroon(config, name, path),
+  }));
 
 const fixOfLightning = 'Start the node, or correct LIGHTNING_URL and its files: see docs/operations/lightning.md';
 

@@ -1,5 +1,5 @@
 import type { DataSource } from 'typeorm';
-import { lightningReader } from '../../chains/lightning/node';
+import { lightningReader, macaroonRights, tryMacaroon, type MacaroonSetting } from '../../chains/lightning/node';
 import { capacityOf, type LndReadings } from '../../chains/lightning/readings';
 import { readCursor } from '../../db/chains/cursor';
 import { knownNode } from '../../db/lightning/node';
@@ -33,17 +33,38 @@ export async function checkLightning(config: Config): Promise<Finding[]> {
           'It does not know the newest block: no money is taken until it does',
           'Wait, or look at its Bitcoin node',
         ),
-    await capacity(reader),
+    ...(await capacity(reader, config)),
   ];
 }
 
-async function capacity(reader: LndReadings): Promise<Finding> {
+async function capacity(reader: LndReadings, { LIGHTNING_WITHDRAWALS: pays }: Config): Promise<Finding[]> {
   const channels = await reader.channels();
   const { receivable, sendable } = capacityOf(channels);
   const up = channels.filter(({ isActive }) => isActive).length;
   const what = `${up} of ${channels.length} channels are up: ${btc(receivable)} can be received, ${btc(sendable)} sent`;
-  if (receivable > 0n) return good(what);
-  return fault(what, 'Open a channel to the node, or have its peers come back');
+  const away = channels.length - up;
+  return [
+    receivable > 0n ? good(what) : fault(what, 'Have somebody open a channel to the node, or its peers come back'),
+    ...(pays && sendable === 0n
+      ? [fault('It can send nothing, and withdrawals are offered', 'Open a channel from the node, with coins in it')]
+      : []),
+    ...(away > 0 && up > 0
+      ? [warning(`${away} channels are down`, 'See whether their peers are there: lncli listchannels --inactive_only')]
+      : []),
+  ];
+}
+
+const bakeAnew = 'Bake it anew for what it is for, see docs/operations/lightning.md';
+
+/** A macaroon of another process, where the caller names its file: what it may do, and whether the node knows it. */
+export async function checkMacaroon(config: Config, name: MacaroonSetting, path: string): Promise<Finding[]> {
+  const holder = name === 'LIGHTNING_PAY_MACAROON_FILE' ? 'the signer' : 'the chain worker of Bitcoin';
+  try {
+    await tryMacaroon({ ...config, [name]: path }, name);
+    return [good(`The macaroon of ${holder} may ${macaroonRights[name].join(', ')}, and nothing else`)];
+  } catch (error) {
+    return [fault(`The macaroon of ${holder}: ${(error as Error).message.split('\n')[0]}`, bakeAnew)];
+  }
 }
 
 /** The node beside what a running service knows: it is that of the books, it is followed, and it and the follower of
