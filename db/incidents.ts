@@ -33,6 +33,8 @@ type Subjects = {
   'unclaimed-deposit': 'deposit';
   'held-lost': 'payment';
   'held-foreign': 'payment';
+  'held-overdue': 'payment';
+  'lightning-overdue': 'withdrawal';
   unreconciled: 'asset';
   'new-destinations': 'asset';
 } & Record<SwapIncident, 'conversion'>;
@@ -122,6 +124,17 @@ export const resolveNewDestinations = (tx: EntityManager): Promise<unknown> =>
       WHERE i.kind = 'new-destinations' AND i.resolved_at IS NULL AND t.id = (i.details->>'intentId')::bigint
         AND (t.status IN ('final', 'failed', 'dead') OR EXISTS (
           SELECT FROM attempt a WHERE a.intent_id = t.id AND a.created_at > i.created_at))`,
+  );
+
+/** Resolves what our Lightning node had not ended in time, once it has. */
+export const resolveOverdue = (tx: EntityManager): Promise<unknown> =>
+  tx.query(
+    `UPDATE incident i SET resolved_at = now()
+      WHERE i.kind IN ('held-overdue', 'lightning-overdue') AND i.resolved_at IS NULL
+        AND (EXISTS (SELECT FROM withdrawal w WHERE i.subject_kind = 'withdrawal' AND w.id = i.subject_id::bpchar
+                        AND w.status <> 'processing')
+          OR EXISTS (SELECT FROM lightning_invoice l WHERE l.id = (i.details->>'invoiceId')::bpchar
+                        AND l.over_at IS NOT NULL))`,
   );
 
 /** Resolves the incident of a frozen wallet: operators have let it sign again. A later freeze opens another one. */

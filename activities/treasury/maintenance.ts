@@ -21,8 +21,10 @@ import {
   resolveCaps,
   resolveIncident,
   resolveNewDestinations,
+  resolveOverdue,
   resolveRefusals,
 } from '../../db/incidents';
+import { noteOverdue } from '../../db/lightning/overdue';
 import { fillLanes } from '../../txmanager/float';
 import { requestConsolidation } from '../../txmanager/kinds/consolidation';
 import { resolveShortfalls } from '../../txmanager/shortfalls';
@@ -52,6 +54,8 @@ export const treasuryMaintenanceActivities = ({
     await db.transaction(resolveRefusals);
     await db.transaction(resolveCaps);
     await db.transaction(resolveNewDestinations);
+    await db.transaction(noteOverdue);
+    await db.transaction(resolveOverdue);
     await mergeHeld(db);
   },
 });

@@ -39,6 +39,8 @@ export const runbooks: Readonly<Record<IncidentKind, Runbook>> = {
   'unclaimed-deposit': { endedBy: 'claim-address', act: 'claim-deposit' },
   'held-lost': { endedBy: 'service' },
   'held-foreign': { endedBy: 'operator' },
+  'held-overdue': { endedBy: 'service' },
+  'lightning-overdue': { endedBy: 'service' },
   unreconciled: { endedBy: 'book-difference' },
   'new-destinations': { endedBy: 'service' },
   'swap-contradiction': { endedBy: 'operator' },

@@ -13,7 +13,14 @@ export const readLightning = (db: Queryable): Promise<Reading[]> =>
        ('payments_lightning_capacity_btc', '{"direction": "out"}', (n.sendable / 1e8)::float8),
        ('payments_lightning_decided_age_seconds', '{}',
         (SELECT coalesce(extract(epoch FROM clock_timestamp() - min(i.decided_at)), 0)
-           FROM lightning_invoice i WHERE i.over_at IS NULL)::float8)
+           FROM lightning_invoice i WHERE i.over_at IS NULL)::float8),
+       ('payments_lightning_taking_age_seconds', '{}',
+        (SELECT coalesce(extract(epoch FROM clock_timestamp() - min(i.decided_at)), 0)
+           FROM lightning_invoice i WHERE i.over_at IS NULL AND i.decision = 'take')::float8),
+       ('payments_lightning_paying_age_seconds', '{}',
+        (SELECT coalesce(extract(epoch FROM clock_timestamp() - min(w.updated_at)), 0)
+           FROM lightning_payment l JOIN withdrawal w ON w.id = l.withdrawal_id
+          WHERE l.outcome IS NULL AND w.status = 'processing')::float8)
      ) reading (name, labels, value) WHERE reading.value IS NOT NULL
      UNION ALL SELECT 'payments_lightning_invoices', jsonb_build_object('state', state), count(*)::float8
        FROM lightning_invoice WHERE over_at IS NULL GROUP BY state`,

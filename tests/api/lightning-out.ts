@@ -19,7 +19,7 @@ import { Person } from './person';
 
 export let h: Harness;
 export let db: DataSource;
-let chain: DataSource;
+export let chain: DataSource;
 export let payments: DataSource;
 export let signer: DataSource;
 export let node: LndSimulator;
