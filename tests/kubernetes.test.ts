@@ -184,16 +184,15 @@ type Policy = Manifest & {
   };
 };
 
-it('lets the signer reach single addresses at one port, by a component that is taken where it has nodes', () => {
+it('lets the signer reach single addresses at one port, by components that are taken where it has nodes', () => {
   const policies = manifests.filter(({ kind }) => kind === 'NetworkPolicy') as Policy[];
   const ofSigner = policies.filter(({ spec }) => spec.podSelector.matchLabels?.app === 'worker-signer');
-  expect(ofSigner.map(({ metadata }) => metadata.name)).toEqual(['signer-nodes']);
-  const [{ spec }] = ofSigner as [Policy];
-  for (const { to, ports } of spec.egress!) {
+  expect(ofSigner.map(({ metadata }) => metadata.name)).toEqual(['lightning', 'signer-nodes']);
+  for (const { to, ports } of ofSigner.flatMap(({ spec }) => spec.egress!)) {
     expect(to.map(({ ipBlock }) => ipBlock?.cidr)).toEqual([expect.stringMatching(/^192\.0\.2\.\d+\/32$/)]);
     expect(ports).toHaveLength(1);
   }
-  expect(read('base/kustomization.yaml')).not.toContain('signer-nodes');
+  expect(read('base/kustomization.yaml')).not.toMatch(/signer-nodes|lightning/);
   const { patches } = parse(read('example/kustomization.yaml').replaceAll(/^# (?=patches:| {2})/gm, '')) as {
     patches: Patch[];
   };
