@@ -7,8 +7,11 @@ import { databaseFor } from './services';
 async function main(): Promise<number> {
   const args = process.argv.slice(2);
   if (process.env.DATABASE_URL) return runDoctor(process.env, args);
-  const { databaseUrl, settings } = readSandboxFile();
-  return runDoctor({ ...settings, DATABASE_URL: databaseFor(databaseUrl, 'payments') }, args);
+  const { databaseUrl, settings, lightning } = readSandboxFile();
+  const { LIGHTNING_PAY_MACAROON_FILE: pays, ...others } = settings;
+  const macaroons =
+    lightning && pays ? ['--pay-macaroon', pays, '--invoice-macaroon', lightning.invoiceMacaroonFile] : [];
+  return runDoctor({ ...others, DATABASE_URL: databaseFor(databaseUrl, 'payments') }, [...macaroons, ...args]);
 }
 
 main().then(

@@ -6,7 +6,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from './setup/build.mjs';
 import { runChecks } from './setup/check.mjs';
-import { lightningForTests } from './setup/lightning.mjs';
+import { lightning, lightningForTests } from './setup/lightning.mjs';
 import { newEnoughNode, nodesOfTheSdk } from './setup/node.mjs';
 import { packages } from './setup/packages.mjs';
 import { root } from './setup/places.mjs';
@@ -54,6 +54,7 @@ const acts = (node) => ({
   'temporal-on-postgres': () => temporalOnPostgres(),
   btcd: async () => ({ BTCD_PATH: await btcd() }),
   litecoind: async () => ({ LITECOIND_PATH: await litecoind() }),
+  lnd: async () => ({ LND_PATH: await lightning() }),
   lightning: async () => ({ LND_PATH: await lightningForTests() }),
   'test-server': async (done) => ({ TEST_SERVER_PATH: await testServer(node, done('packages')) }),
   browser: async () => ({ CHROME_PATH: await browser() }),

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { parseConfig } from '../domain/config';
 import { dashboardLink } from '../domain/mail/mail';
 import { chainsOf } from './chain-tools';
+import { payerNodeOf, type PayerNode } from './lightning-payer';
 import type { LocalCoins } from './miner';
 import { root, sandboxFolder } from './paths';
 import type { Stack } from './stack';
@@ -47,8 +48,15 @@ export type SandboxFile = Readonly<{
   evm: Readonly<Record<string, string>>;
   /** Of simulators that were asked for, by the ticker of the native coin. */
   simulators: Readonly<Record<string, string>>;
+  /** The service's Lightning node, and a payer's; null: not asked for. */
+  lightning: Readonly<{
+    url: string;
+    /** Of the chain worker. */
+    invoiceMacaroonFile: string;
+    payer: PayerNode;
+  }> | null;
   databaseUrl: string;
-  /** What its processes are configured with, the key of secrets left out. */
+  /** What its processes are configured with, without the keys. */
   settings: Readonly<Record<string, string>>;
   merchant: DemoMerchant;
 }>;
@@ -68,10 +76,20 @@ export function readSandboxFile(dataDir = sandboxFolder): SandboxFile {
 const demoLogin = (dashboardUrl: string, { email, password, totpSecret }: DemoMerchant): string =>
   dashboardLink({ dashboardUrl }, '/sign-in', { email, password, totp: totpSecret });
 
+function lightningIn({ lightning }: Stack): SandboxFile['lightning'] {
+  if (!lightning) return null;
+  const { ours, settings } = lightning;
+  return {
+    url: ours.url,
+    invoiceMacaroonFile: settings.LIGHTNING_INVOICE_MACAROON_FILE!,
+    payer: payerNodeOf(lightning),
+  };
+}
+
 export function writeSandboxFile(stack: Stack, merchant: DemoMerchant, shopUrl: string): SandboxFile {
   const { ethRpcUrl, btcRpcUrl, coins = {}, evm = {}, simulators = {} } = chainsOf(stack);
   const { DASHBOARD_URL: dashboardUrl } = parseConfig(stack.env);
-  const { SECRETS_KEY: _, ...settings } = stack.env;
+  const { SECRETS_KEY: _, LIGHTNING_PREIMAGE_KEY: __, LIGHTNING_INVOICE_MACAROON_FILE: ___, ...settings } = stack.env;
   const file: SandboxFile = {
     root,
     apiUrl: stack.apiUrl,
@@ -89,6 +107,7 @@ export function writeSandboxFile(stack: Stack, merchant: DemoMerchant, shopUrl: 
     coins,
     evm,
     simulators,
+    lightning: lightningIn(stack),
     databaseUrl: stack.postgres.url,
     settings,
     merchant,

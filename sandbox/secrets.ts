@@ -50,6 +50,10 @@ export function signerSeedFile(dataDir: string): string {
 export const payerMnemonic = (dataDir: string): string =>
   once(join(dataDir, 'payer-seed'), () => `${generateMnemonic(wordlist, 128)}\n`).trim();
 
+/** LIGHTNING_PREIMAGE_KEY of the service. */
+export const lightningPreimageKey = (dataDir: string): string =>
+  once(join(dataDir, 'lightning-preimage-key'), () => randomBytes(32).toString('hex'));
+
 /** The mnemonic of the sandbox's swap provider, who is somebody else. */
 export const swapMnemonic = (dataDir: string): string =>
   once(join(dataDir, 'swap-seed'), () => `${generateMnemonic(wordlist, 128)}\n`).trim();

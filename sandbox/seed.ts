@@ -4,9 +4,11 @@ import { createApiKey } from '../db/access/api-keys';
 import { createDataSource } from '../db/data-source';
 import { createMerchant } from '../db/access/merchants';
 import { randomBase62 } from '../db/sealing';
-import { addWallet } from '../db/wallets/wallets';
+import { knownNode } from '../db/lightning/node';
+import { addLightningWallet, addWallet } from '../db/wallets/wallets';
 import { scopes } from '../domain/access/access';
-import { assetOf, assets, assetsOn, isToken, networks, type NetworkId } from '../domain/chains/assets';
+import { assetOf, assets, assetsOn, isToken, networks, payableOn, type NetworkId } from '../domain/chains/assets';
+import { isByLightning } from '../domain/lightning/currency';
 import { capitalTag, tagIn } from '../domain/chains/tags';
 import { parseConfig, type Config } from '../domain/config';
 import { divide, subtract } from '../domain/money';
@@ -178,6 +180,7 @@ export async function seedSandbox(stack: Stack): Promise<DemoMerchant> {
       }
     }
     const merchant = await registerDemo(db, stack);
+    await addMissingWallets(db, merchant.id, config);
     writeFileSync(file, `${JSON.stringify(merchant, null, 2)}\n`, { mode: 0o600 });
     return merchant;
   } finally {
@@ -189,15 +192,25 @@ export async function seedSandbox(stack: Stack): Promise<DemoMerchant> {
 async function addMissingWallets(
   db: DataSource,
   merchantId: string,
-  { chain, networks }: Pick<Config, 'chain' | 'networks'>,
+  { chain, networks, LIGHTNING_PAYMENTS: byLightning }: Pick<Config, 'chain' | 'networks' | 'LIGHTNING_PAYMENTS'>,
 ): Promise<void> {
   const codecs = createCodecs(chain);
   const wallets = (await db.query('SELECT currency FROM merchant_wallet WHERE merchant_id = $1', [
     merchantId,
   ])) as Array<{ currency: string }>;
-  for (const { currency, network } of assetsOn(networks))
-    if (!wallets.some((wallet) => wallet.currency === currency))
-      await addWallet(db, { merchantId, currency }, codecs[network]);
+  for (const { currency, network } of payableOn(networks, byLightning)) {
+    if (wallets.some((wallet) => wallet.currency === currency)) continue;
+    if (isByLightning(currency)) {
+      await untilNodeIsFollowed(db);
+      await addLightningWallet(db.manager, { merchantId, currency });
+    } else await addWallet(db, { merchantId, currency }, codecs[network]);
+  }
+}
+
+async function untilNodeIsFollowed(db: DataSource, patienceMs = 60_000): Promise<void> {
+  for (const began = Date.now(); !(await knownNode(db)); await sleep(200))
+    if (Date.now() - began > patienceMs)
+      throw new Error(`The Lightning node was not followed within ${patienceMs / 1000} s: see the log of chain-1`);
 }
 
 /** The demo merchant, made as a merchant makes themselves: over HTTP and mail. */

@@ -62,13 +62,21 @@ export const rolePassword = (ownerUrl: string, role: DatabaseRole): string =>
 export const databaseFor = (ownerUrl: string, role: DatabaseRole): string =>
   urlOf(ownerUrl, role, rolePassword(ownerUrl, role));
 
+/** Settings of our Lightning node that one process alone may have: the others refuse to start with them. */
+const ofOneProcess: Readonly<Record<string, Role>> = {
+  LIGHTNING_INVOICE_MACAROON_FILE: 'chain',
+  LIGHTNING_PREIMAGE_KEY: 'chain',
+  LIGHTNING_PAY_MACAROON_FILE: 'signer',
+};
+
 /** The environment of a process: the database as its own role knows it, and no secret that it is not asked for. */
 function environmentOf(role: Role, env: Readonly<Record<string, string>>): Record<string, string> {
   const { DATABASE_URL: ownerUrl, SECRETS_KEY: secretsKey, ...others } = env;
   const { database } = roles[role];
+  const own = Object.entries(others).filter(([name]) => (ofOneProcess[name] ?? role) === role);
   const isAsked = (asked[role] as readonly string[]).includes('SECRETS_KEY');
   return {
-    ...others,
+    ...Object.fromEntries(own),
     ...(database && ownerUrl ? { DATABASE_URL: databaseFor(ownerUrl, database) } : {}),
     ...(isAsked && secretsKey ? { SECRETS_KEY: secretsKey } : {}),
   };

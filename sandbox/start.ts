@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
 import { networkOf } from '../domain/chains/assets';
 import { ConfigError, parseConfig } from '../domain/config';
 import { configSchema } from '../domain/settings';
+import { askedParts, type AskedParts } from './asked-parts';
 import { lostChains } from './lost-chains';
 import { root, sandboxFolder } from './paths';
 import { startShop } from './parts/shop';
@@ -13,11 +13,12 @@ import { claim, endLeftovers, leftovers, StartError } from './process';
 import { writeSandboxFile, type SandboxFile } from './sandbox-file';
 import { seedSandbox } from './seed';
 import { startStack, type Stack } from './stack';
-import { localChains, optionalNetworks, type OptionalNetwork } from './stack/networks';
+import { localChains, optionalNetworks } from './stack/networks';
 import { fixedPorts, type Ports } from './stack/ports';
 import { chosenStore } from './temporal-store';
 
-/** `npm start [-- --with litecoin,polygon … --temporal postgres]`: the whole service on this machine, until Ctrl-C. */
+/** `npm start [-- --with litecoin,lightning … --temporal postgres]`: the whole service on this machine, until
+ *  Ctrl-C. */
 
 const portVariables = {
   postgres: ['PostgreSQL', 'POSTGRES_PORT'],
@@ -32,6 +33,7 @@ const portVariables = {
   temporalWorkerMember: ['Temporal, membership of its workers', 'TEMPORAL_WORKER_MEMBER_PORT'],
   ethereum: ['Ethereum node', 'ETH_RPC_PORT'],
   bitcoin: ['Bitcoin node', 'BTC_RPC_PORT'],
+  lightning: ['Lightning node', 'LIGHTNING_PORT'],
   litecoin: ['Litecoin node', 'LTC_RPC_PORT'],
   polygon: ['Polygon node', 'POLYGON_RPC_PORT'],
   base: ['Base node', 'BASE_RPC_PORT'],
@@ -61,7 +63,7 @@ async function main(): Promise<void> {
     throw new StartError(
       'npm start runs the sandbox, never production: unset NODE_ENV (production is docker-compose.yml)',
     );
-  const networks = askedNetworks(process.argv.slice(2));
+  const parts = askedParts(process.argv.slice(2));
   const ports = portsOf(process.env);
   // One name for the API and the dashboard: cookies and passkeys are the name's.
   env.API_URL ??= `http://localhost:${ports.api}`;
@@ -75,13 +77,13 @@ async function main(): Promise<void> {
   process.once('exit', claim(dataDir, 'sandbox'));
   const ended = await endLeftovers(dataDir);
   if (ended.length) console.log(`Ended what an earlier start had left running: ${ended.join(', ')}`);
-  await refuseTakenPorts(ports, env, networks);
+  await refuseTakenPorts(ports, env, parts);
 
   stack = await startStack({
     dataDir,
     ports,
     env,
-    networks,
+    ...parts,
     swap: true,
     restartAfterMs: 1000,
     say: (line) => console.log(line),
@@ -104,26 +106,6 @@ async function main(): Promise<void> {
     widgets: merchant.widgets,
   });
   console.log(table(writeSandboxFile(stack, merchant, shop.url)));
-}
-
-/** Runs without being asked for, beside Bitcoin and Ethereum. */
-const usualNetworks: readonly OptionalNetwork[] = ['base'];
-
-/** The usual networks, and those that `--with` names, comma-separated. */
-function askedNetworks(args: readonly string[]): OptionalNetwork[] {
-  const usage = `Usage: npm start [-- --with ${optionalNetworks.join(',')} --temporal postgres]`;
-  let named: string[];
-  try {
-    const { values } = parseArgs({ args: [...args], options: { with: { type: 'string', multiple: true } } });
-    named = (values.with ?? []).flatMap((one) => one.split(',')).map((one) => one.trim());
-  } catch (error) {
-    throw new StartError(`${(error as Error).message}\n${usage}`);
-  }
-  return [...new Set([...usualNetworks, ...named])].map((name) => {
-    const known = optionalNetworks.find((one) => one === name);
-    if (!known) throw new StartError(`--with '${name}': there is no such network here\n${usage}`);
-    return known;
-  });
 }
 
 /** The variables of the service that the shell or `.env` set, to be passed on. */
@@ -149,10 +131,12 @@ function portsOf(env: NodeJS.ProcessEnv): Ports {
 /** Ports between the services of a Temporal on PostgreSQL. */
 const isOnPostgres = /^temporal(History|Matching|Worker|.*Member)/;
 
-async function refuseTakenPorts(ports: Ports, env: Record<string, string>, networks: readonly string[]): Promise<void> {
+async function refuseTakenPorts(ports: Ports, env: Record<string, string>, parts: AskedParts): Promise<void> {
   const lines: string[] = [];
   for (const [name, [what, variable]] of Object.entries(portVariables)) {
-    if (optionalNetworks.some((one) => one === name) && !networks.includes(name)) continue;
+    const network = optionalNetworks.find((one) => one === name);
+    if (network && !parts.networks.includes(network)) continue;
+    if (name === 'lightning' && !parts.lightning) continue;
     if (env.DATABASE_URL && name === 'postgres') continue;
     if (env.TEMPORAL_ADDRESS && name.startsWith('temporal')) continue;
     if (isOnPostgres.test(name) && chosenStore(process.env) !== 'postgres') continue;
@@ -199,6 +183,8 @@ function table(file: SandboxFile): string {
       `${networkOf(currency).name}, simulated`,
       url,
     ]),
+    ['Lightning node', file.lightning?.url ?? null],
+    ["Payer's Lightning node", file.lightning?.payer.key ?? null],
     ['PostgreSQL', file.databaseUrl],
     ['Merchant', merchant.id],
     ['E-mail', merchant.email],

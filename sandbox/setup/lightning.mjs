@@ -11,7 +11,7 @@ const folder = join(cache, `lnd-${version}`);
 
 /** Path of lnd, the Lightning node; built where it is not there. Whoever does not ask for Lightning does not pay for
  *  it. Throws SetupError. */
-const lightning = () => oneAtATime('lnd', find, make);
+export const lightning = () => oneAtATime('lnd', find, make);
 
 /** What tests may ask for beside what every run has, in TESTS_WITH, with commas between. */
 const onRequest = ['lightning'];

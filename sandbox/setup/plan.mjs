@@ -25,6 +25,7 @@ const needs = {
   start: (store, args) => ({
     ...chosen(store),
     ...(args.some((one) => one.includes('litecoin')) ? { litecoind: [] } : {}),
+    ...(args.some((one) => one.includes('lightning')) ? { lnd: ['btcd'] } : {}),
   }),
   bench: (store, args) => ({ ...chosen(store), ...(args.includes('networks') ? { litecoind: [] } : {}) }),
   torture: chosen,

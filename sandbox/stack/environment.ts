@@ -1,5 +1,6 @@
 import { assets, networks as networksById, type NetworkId } from '../../domain/chains/assets';
 import { pricesOf } from '../prices';
+import { noLightningCap, type LightningParts } from './lightning';
 import { swapKey, type Helpers } from './helpers';
 import { localChains } from './networks';
 import type { Parts, Place } from './parts';
@@ -12,6 +13,7 @@ type Sources = Readonly<{
   place: Place;
   parts: Parts;
   helpers: Helpers;
+  lightning: LightningParts | null;
   networks: readonly NetworkId[];
   tokens: Variables;
   contracts: Variables;
@@ -20,7 +22,7 @@ type Sources = Readonly<{
 
 /** What all services are started with. `between` of the options may add to it later. */
 export function environmentOf(sources: Sources): Record<string, string> {
-  const { place, parts, helpers, networks, given } = sources;
+  const { place, parts, helpers, lightning, networks, given } = sources;
   const { dataDir, ports, secrets } = place;
   const { swap } = helpers;
   return {
@@ -41,18 +43,16 @@ export function environmentOf(sources: Sources): Record<string, string> {
     ...(swap ? { SWAP_PROVIDER: 'changenow', SWAP_API_URL: swap.url, SWAP_API_KEY: swapKey } : {}),
     ALLOW_INSECURE_CALLBACKS: 'true',
     APPROVAL_COOLING_OFF_HOURS: '0',
-    SIGNER_DAILY_CAPS: noCaps(networks),
+    SIGNER_DAILY_CAPS: [...noCaps(networks), ...(lightning ? [noLightningCap] : [])].join(','),
+    ...lightning?.settings,
     ...given,
   };
 }
 
 /** Coins of local chains are worth nothing, and every destination of a sandbox is new. A release that knows fewer
  *  networks is not told of their coins. */
-const noCaps = (networks: readonly NetworkId[]): string =>
-  assets
-    .filter(({ network }) => networks.includes(network))
-    .map(({ currency }) => `${currency}=1000000000`)
-    .join(',');
+const noCaps = (networks: readonly NetworkId[]): string[] =>
+  assets.filter(({ network }) => networks.includes(network)).map(({ currency }) => `${currency}=1000000000`);
 
 /** Where the nodes are, and what is on their chains. */
 const nodeVariables = ({ parts, networks, tokens, contracts }: Sources): Variables => {

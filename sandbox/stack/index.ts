@@ -10,6 +10,7 @@ import { copiesOf, startCopies, type Prepare } from './copies';
 import { environmentOf } from './environment';
 import { startHelpers, type Helpers } from './helpers';
 import { usualNetworks } from './networks';
+import { startLightning, type LightningParts } from './lightning';
 import type { Stack, StackOptions } from './options';
 import { startParts, type Parts, type Place } from './parts';
 import { freePorts } from './ports';
@@ -57,10 +58,12 @@ async function startAll(options: StackOptions, place: Place, running: Running): 
     place.dataDir,
     new Map([['ethereum', parts.anvil], ...parts.evmNodes]),
   );
+  if (options.lightning) say?.('Starting two Lightning nodes with a channel');
+  const lightning = options.lightning ? await startLightning(options, place, parts, running) : null;
   const helpers = await startHelpers(options, place, parts, { tokens, networks }, running);
-  const env = environmentOf({ place, parts, helpers, networks, tokens, contracts, given });
+  const env = environmentOf({ place, parts, helpers, lightning, networks, tokens, contracts, given });
   const prepare = copiesOf(options, place, helpers, env, running.services);
-  const stack = stackOf({ place, parts, helpers, tokens, env, prepare, running });
+  const stack = stackOf({ place, parts, helpers, lightning, tokens, env, prepare, running });
   if (options.between) Object.assign(env, await options.between(stack));
   if (options.services !== false) {
     say?.('Starting the workers, the API and the checkout');
@@ -73,19 +76,22 @@ type Made = Readonly<{
   place: Place;
   parts: Parts;
   helpers: Helpers;
+  lightning: LightningParts | null;
   tokens: Stack['tokens'];
   env: Record<string, string>;
   prepare: Prepare;
   running: Running;
 }>;
 
-function stackOf({ place, parts, helpers, tokens, env, prepare, running }: Made): Stack {
+function stackOf({ place, parts, helpers, lightning, tokens, env, prepare, running }: Made): Stack {
   const { services, stop } = running;
   const { evmNodes, simulators, ...single } = parts;
-  const named = [...Object.values(single), ...evmNodes.values(), ...simulators.values(), ...Object.values(helpers)];
+  const others = [...evmNodes.values(), ...simulators.values(), ...Object.values(helpers)];
+  const named = [...Object.values(single), ...others, lightning?.ours, lightning?.payer];
   return {
     ...parts,
     ...helpers,
+    lightning,
     dataDir: place.dataDir,
     secrets: place.secrets,
     services,

@@ -4,6 +4,7 @@ import type { Part } from '../parts/part';
 import type { Secrets } from '../secrets';
 import type { Copies, Role } from '../services';
 import type { TemporalStore } from '../temporal-store';
+import type { LightningParts } from './lightning';
 import type { OptionalNetwork } from './networks';
 import type { Ports } from './ports';
 
@@ -29,6 +30,9 @@ export type StackOptions = Readonly<{
   isHasty?: boolean;
   /** Networks beside those that every sandbox has. None unless told. */
   networks?: readonly OptionalNetwork[];
+  /** Starts a Lightning node of the service and one of a payer, and offers payments and withdrawals by it. False unless
+   *  told. */
+  lightning?: boolean;
   /** Starts a swap provider, and tells the services of it. False unless told. */
   swap?: boolean;
   /** The database that `env` names has the newest schema. False unless told. */
@@ -63,6 +67,8 @@ export type Stack = Readonly<{
   /** Of networks that have no node on one machine: those that were asked for. */
   simulators: ReadonlyMap<NetworkId, Part>;
   mail: Part & { smtpUrl: string };
+  /** null: not asked for. */
+  lightning: LightningParts | null;
   swap: Part | null;
   /** The payers of a test instance; null: it is live. */
   simulator: Part | null;

@@ -11,6 +11,7 @@ export const fixedPorts = {
   ...{ temporalMatchingMember: 6935, temporalWorkerMember: 6939 },
   ethereum: 8545,
   bitcoin: 18334,
+  lightning: 8180,
   litecoin: 19443,
   polygon: 8547,
   base: 8548,

@@ -12,6 +12,10 @@ export type Running = Readonly<{
   stop(): Promise<void>;
 }>;
 
+/** What leans on another part, so it goes before that: a Lightning node closes its database in order only while it has
+ *  its Bitcoin node. */
+const leaning = ['lnd', 'lnd-payer'];
+
 /** What others lean on, so it goes last: Temporal, and then PostgreSQL, which may have its workflows. */
 const anchors = ['temporal', 'postgres'];
 
@@ -33,7 +37,10 @@ export function nothingRunning(): Running {
       for (const end of first.splice(0)) await end();
       await Promise.all([...services.values()].map((one) => one.stop()));
       const parts = started.splice(0);
-      await Promise.all(parts.filter(({ name }) => !anchors.includes(name)).map((part) => part.stop()));
+      const ended = (isDue: (name: string) => boolean): Promise<unknown> =>
+        Promise.all(parts.filter(({ name }) => isDue(name)).map((part) => part.stop()));
+      await ended((name) => leaning.includes(name));
+      await ended((name) => ![...leaning, ...anchors].includes(name));
       for (const anchor of anchors) await parts.find(({ name }) => name === anchor)?.stop();
     },
   };

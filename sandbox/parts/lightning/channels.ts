@@ -14,7 +14,8 @@ export const bakeMacaroon = (node: LndNode, permissions: readonly Permission[]):
     shape: (answer) => text(fields(answer, 'The answer'), 'macaroon'),
   });
 
-const keyOf = (node: LndNode): Promise<string> =>
+/** The public key of a node, hex. */
+export const keyOf = (node: LndNode): Promise<string> =>
   node.admin().ask({
     path: '/v1/getinfo',
     shape: (answer) => hexText(fields(answer, 'The node'), 'identity_pubkey', 33),
@@ -51,41 +52,47 @@ export const untilSynced = (node: LndNode): Promise<void> =>
     }),
   );
 
-const activeChannels = (node: LndNode): Promise<number> =>
+const channelsOf = (node: LndNode, which: 'active_only=true' | ''): Promise<number> =>
   node.admin().ask({
-    path: '/v1/channels?active_only=true',
+    path: `/v1/channels?${which}`,
     shape: (answer) => list(fields(answer, 'The list'), 'channels').length,
+  });
+const activeChannels = (node: LndNode): Promise<number> => channelsOf(node, 'active_only=true');
+
+/** Channels whose opening is in too few blocks. */
+const openingChannels = (node: LndNode): Promise<number> =>
+  node.admin().ask({
+    path: '/v1/channels/pending',
+    shape: (answer) => list(fields(answer, 'The pending channels'), 'pending_open_channels').length,
   });
 
 /** Waits until a node has so many channels, with peers that are there. */
 export const untilActive = (node: LndNode, channels = 1): Promise<void> =>
   until(`${node.name} has ${channels} channels that are up`, async () => (await activeChannels(node)) >= channels);
 
-/** Opens a channel in which both sides have something, and waits until both can use it. Satoshi; `pushed`: what is the
- *  other's at once. `mine`: makes blocks. */
-export async function openChannel(
-  from: LndNode,
-  to: LndNode,
-  {
-    capacity,
-    pushed,
-    mine,
-  }: Readonly<{ capacity: bigint; pushed: bigint; mine: (blocks: number) => Promise<unknown> }>,
-): Promise<void> {
-  await Promise.all([from, to].map(untilSynced));
-  const before = await Promise.all([from, to].map(activeChannels));
+/** Has a node look for a peer, wherever that was before. */
+async function connect(from: LndNode, to: LndNode): Promise<void> {
   const pubkey = await keyOf(to);
-  const admin = from.admin();
-  await admin.ask<object>({
+  await from.admin().ask<object>({
     path: '/v1/peers',
     body: { addr: { pubkey, host: to.peerAddress } },
     shape: (answer) => fields(answer, 'The answer'),
     refused: (message) => (/already connected/.test(message) ? {} : undefined),
   });
-  await admin.ask({
+}
+
+/** Satoshi; `pushed`: what is the other's at once. `mine`: makes blocks. */
+type Terms = Readonly<{ capacity: bigint; pushed: bigint; mine: (blocks: number) => Promise<unknown> }>;
+
+/** Opens a channel in which both sides have something, and waits until both can use it. */
+export async function openChannel(from: LndNode, to: LndNode, { capacity, pushed, mine }: Terms): Promise<void> {
+  await Promise.all([from, to].map(untilSynced));
+  const before = await Promise.all([from, to].map(activeChannels));
+  await connect(from, to);
+  await from.admin().ask({
     path: '/v1/channels',
     body: {
-      node_pubkey: Buffer.from(pubkey, 'hex').toString('base64'),
+      node_pubkey: Buffer.from(await keyOf(to), 'hex').toString('base64'),
       local_funding_amount: capacity.toString(),
       push_sat: pushed.toString(),
       sat_per_vbyte: '2',
@@ -96,4 +103,23 @@ export async function openChannel(
   });
   await mine(6);
   await Promise.all([from, to].map((node, n) => untilActive(node, before[n]! + 1)));
+}
+
+/** Brings the channel of an earlier start up again, or opens one. `fund`: pays to an address, deep enough to spend. */
+export async function keepChannel(
+  from: LndNode,
+  to: LndNode,
+  { fund, ...terms }: Terms & Readonly<{ fund: (address: string) => Promise<unknown> }>,
+): Promise<void> {
+  await Promise.all([from, to].map(untilSynced));
+  const opening = await openingChannels(from);
+  if (opening || (await channelsOf(from, ''))) {
+    await connect(from, to);
+    if (opening) await terms.mine(6); // the end of the sandbox came in between
+    await Promise.all([from, to].map((node) => untilActive(node)));
+    return;
+  }
+  await fund(await addressOf(from));
+  await untilFunded(from);
+  await openChannel(from, to, terms);
 }

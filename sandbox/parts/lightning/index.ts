@@ -29,6 +29,8 @@ export type LndNode = Part &
   Readonly<{
     /** Where peers reach it. */
     peerAddress: string;
+    /** With what its owner gets in: the certificate of its API, and the macaroon that may do everything. */
+    files: Readonly<{ certificate: string; admin: string }>;
     /** The way to its API with a macaroon (hex); without one, with that of its owner. */
     login(macaroon?: string): LndLogin;
     /** Its API for its owner. */
@@ -40,7 +42,10 @@ export async function startLnd(options: LndOptions): Promise<LndNode> {
   const { name, dataDir, ports } = options;
   const folder = join(dataDir, name);
   const url = `https://127.0.0.1:${ports.rest}`;
-  const read = (...path: string[]): Buffer => readFileSync(join(folder, ...path));
+  const files = {
+    certificate: join(folder, 'tls.cert'),
+    admin: join(folder, 'data', 'chain', 'bitcoin', 'regtest', 'admin.macaroon'),
+  };
   const node = new ManagedProcess({
     name,
     dataDir,
@@ -52,8 +57,8 @@ export async function startLnd(options: LndOptions): Promise<LndNode> {
   });
   const login = (macaroon?: string): LndLogin => ({
     url,
-    certificate: read('tls.cert').toString('utf8'),
-    macaroon: macaroon ?? read('data', 'chain', 'bitcoin', 'regtest', 'admin.macaroon').toString('hex'),
+    certificate: readFileSync(files.certificate, 'utf8'),
+    macaroon: macaroon ?? readFileSync(files.admin).toString('hex'),
   });
   /** What needs no macaroon: the state, and the wallet before it is there. lnd makes its certificate at its first
    *  start, and keeps it. */
@@ -66,13 +71,13 @@ export async function startLnd(options: LndOptions): Promise<LndNode> {
     await node.untilReady(async () => {
       open ??= lndHttp(login('00'));
       const state = await stateOf(open);
-      if (state === 'NON_EXISTING') await makeWallet(open, read('password'));
+      if (state === 'NON_EXISTING') await makeWallet(open, readFileSync(join(folder, 'password')));
       return state === 'SERVER_ACTIVE';
     }, 120_000);
   };
   await start();
   return {
-    ...{ name, url, peerAddress: `127.0.0.1:${ports.peers}`, login, start },
+    ...{ name, url, files, peerAddress: `127.0.0.1:${ports.peers}`, login, start },
     admin: () => (admin ??= lndHttp(login())),
     pid: () => node.pid(),
     stop: () => node.stop(),

@@ -1,0 +1,97 @@
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { knownNode } from '../../db/lightning/node';
+import { lndInvoices } from '../../chains/lightning/invoices';
+import { invoiceOf, payerNodeOf, payInvoice } from '../../sandbox/lightning-payer';
+import { startStack, type Stack } from '../../sandbox/stack';
+import { World, type Owner } from '../world';
+
+/** Bitcoin by Lightning on a whole sandbox: two real nodes, ours and a payer's, with a channel. Run where it is asked
+ *  for: TESTS_WITH=lightning. */
+
+const withNodes = process.env.LND_PATH ? describe : describe.skip;
+
+withNodes('a sandbox with Lightning', () => {
+  let world: World;
+  let owner: Owner;
+  beforeAll(async () => {
+    world = await World.start({ lightning: true });
+    await world.until('the node is followed', async () => (await knownNode(world.db)) !== null);
+    owner = await world.merchant(['payments:create', 'payments:read', 'ledger:read'], ['BTC', 'BTC_LN']);
+  }, 240_000);
+  afterAll(() => world?.stop(), 90_000);
+  const payer = () => payerNodeOf(world.stack.lightning!);
+
+  it('lists it as a currency that can be paid in and out', async () => {
+    const { body } = await world.call(null, 'GET', '/api/v1/currencies');
+    const listed = (body.data as Array<{ currency: string }>).find(({ currency }) => currency === 'BTC_LN');
+    expect(listed).toMatchObject({ status: 'active', payin: true, payout: true });
+  });
+
+  it('is paid by the node of a payer, settled, and withdrawn to an invoice of theirs', async () => {
+    const { ann, shop } = owner;
+    const invoice = await world.invoice(shop, { amount: 64, currency: 'BTC_LN' });
+    expect(invoice.address).toMatch(/^lnbcrt/);
+    const hash = await payInvoice(payer(), invoice.address);
+    const { netAmount, txIds } = await world.sees(shop, invoice.id, 'SETTLED');
+    expect(txIds).toEqual([hash]);
+    expect((await world.balance(shop, 'BTC_LN')).balance).toBe(String(netAmount));
+
+    const { key } = payer();
+    await ann.post('/api/v1/whitelist/wallet', { currency: 'BTC_LN', address: key, totpCode: await ann.totpCode() });
+    const amount = '0.0003';
+    const asked = { currency: 'BTC_LN', amount, feeMode: 'add', address: await invoiceOf(payer(), amount) };
+    const made = await ann.post('/api/v1/withdrawals', {
+      ...{ ...asked, idempotencyKey: 'out-1', totpCode: await ann.totpCode() },
+    });
+    const id = made.body.data._id as string;
+    const status = async () => (await ann.call('GET', `/api/v1/withdrawals/${id}`)).body.data.status as string;
+    await world.until('the withdrawal is completed', async () => (await status()) === 'completed');
+    expect(await world.audit()).toEqual([]);
+  });
+
+  it('goes on after its node was killed', async () => {
+    const node = world.stack.part('lnd');
+    await node.kill9();
+    await node.start();
+    const invoice = await world.invoice(owner.shop, { amount: 10, currency: 'BTC_LN' });
+    await world.until('the channel is up, and it is paid', () =>
+      payInvoice(payer(), invoice.address).then(
+        () => true,
+        () => false,
+      ),
+    );
+    await world.sees(owner.shop, invoice.id, 'SETTLED');
+  });
+});
+
+withNodes('a sandbox with Lightning that starts again', () => {
+  it('has the channel and the money of the start before', async () => {
+    const dataDir = mkdtempSync(join(tmpdir(), 'crypto-payments-again-'));
+    chmodSync(dataDir, 0o711); // the server of PostgreSQL must be able to pass
+    const keys: string[] = [];
+    const used = async (stack: Stack): Promise<void> => {
+      const { ours, payerKey } = stack.lightning!;
+      keys.push(payerKey);
+      const { text } = await lndInvoices(ours.login(), 'regtest').create({
+        ...{ hash: 'ab'.repeat(31) + String(10 + keys.length), amountMsat: 1_000_000n, description: 'tea' },
+        ...{ expirySeconds: 900, cltvBlocks: 40 },
+      });
+      await expect(payInvoice(payerNodeOf(stack.lightning!), text, 3000)).rejects.toThrow('it is under way');
+    };
+    try {
+      for (const _ of [1, 2]) {
+        const stack = await startStack({ dataDir, ports: 'free', services: false, lightning: true });
+        try {
+          await used(stack);
+        } finally {
+          await stack.stop();
+        }
+      }
+      expect(keys[1]).toBe(keys[0]);
+    } finally {
+      rmSync(dataDir, { recursive: true, force: true });
+    }
+  });
+});
