@@ -5,7 +5,7 @@ import { lndHttp, type LndLogin } from '../chains/lightning/http';
 import { readInvoice } from '../chains/lightning/invoice';
 import { lndPayments } from '../chains/lightning/payments';
 import { toUnits } from '../domain/money';
-import type { LightningParts } from './stack/lightning';
+import type { LightningParts } from './parts/lightning';
 
 /** The payer's Lightning node: somebody else's, with coins in a channel to the service's node. */
 

@@ -1,6 +1,7 @@
 import { assets, networks as networksById, type NetworkId } from '../../domain/chains/assets';
+import type { LightningParts } from '../parts/lightning';
 import { pricesOf } from '../prices';
-import { noLightningCap, type LightningParts } from './lightning';
+import { noLightningCap } from './lightning';
 import { swapKey, type Helpers } from './helpers';
 import { localChains } from './networks';
 import type { Parts, Place } from './parts';

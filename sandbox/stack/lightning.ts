@@ -4,7 +4,7 @@ import { macaroonRights } from '../../chains/lightning/node';
 import { lightningCurrency } from '../../domain/lightning/currency';
 import { chainsOf } from '../chain-tools';
 import { mineBitcoin } from '../miner';
-import { startLnd, type LndNode } from '../parts/lightning';
+import { startLnd, type LightningParts, type LndNode } from '../parts/lightning';
 import { bitcoinDoor, freshenBitcoin } from '../parts/lightning/bitcoin-door';
 import { bakeMacaroon, keepChannel, keyOf } from '../parts/lightning/channels';
 import type { Part } from '../parts/part';
@@ -15,16 +15,6 @@ import { lightningPreimageKey } from '../secrets';
 import type { StackOptions } from './options';
 import type { Parts, Place } from './parts';
 import type { Running } from './running';
-
-/** Lightning of a sandbox: the service's node and a payer's, with a channel in which both have something. */
-export type LightningParts = Readonly<{
-  ours: LndNode;
-  payer: LndNode;
-  /** Public key of the payer's node, hex. */
-  payerKey: string;
-  /** What the services are told; each process gets of it what it may have. */
-  settings: Readonly<Record<string, string>>;
-}>;
 
 /** Satoshi: nearly the most that a usual channel holds, half of it ours, so that money can go both ways. */
 const [capacity, pushed] = [16_000_000n, 8_000_000n];

@@ -1,10 +1,10 @@
 import type { NetworkId } from '../../domain/chains/assets';
+import type { LightningParts } from '../parts/lightning';
 import type { startLitecoind } from '../parts/litecoind';
 import type { Part } from '../parts/part';
 import type { Secrets } from '../secrets';
 import type { Copies, Role } from '../services';
 import type { TemporalStore } from '../temporal-store';
-import type { LightningParts } from './lightning';
 import type { OptionalNetwork } from './networks';
 import type { Ports } from './ports';
 

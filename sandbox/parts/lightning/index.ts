@@ -37,6 +37,16 @@ export type LndNode = Part &
     admin: () => Lnd;
   }>;
 
+/** Lightning of a sandbox: the service's node and a payer's, with a channel in which both have something. */
+export type LightningParts = Readonly<{
+  ours: LndNode;
+  payer: LndNode;
+  /** Public key of the payer's node, hex. */
+  payerKey: string;
+  /** What the services are told; each process gets of it what it may have. */
+  settings: Readonly<Record<string, string>>;
+}>;
+
 /** A Lightning node of its own on regtest, with a wallet that opens by itself at each start. */
 export async function startLnd(options: LndOptions): Promise<LndNode> {
   const { name, dataDir, ports } = options;
