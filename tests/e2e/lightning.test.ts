@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { knownNode } from '../../db/lightning/node';
 import { lndInvoices } from '../../chains/lightning/invoices';
 import { invoiceOf, payerNodeOf, payInvoice } from '../../sandbox/lightning-payer';
+import { until } from '../../sandbox/parts/lightning/channels';
 import { startStack, type Stack } from '../../sandbox/stack';
 import { World, type Owner } from '../world';
 
@@ -43,7 +44,7 @@ withNodes('a sandbox with Lightning', () => {
     const amount = '0.0003';
     const asked = { currency: 'BTC_LN', amount, feeMode: 'add', address: await invoiceOf(payer(), amount) };
     const made = await ann.post('/api/v1/withdrawals', {
-      ...{ ...asked, idempotencyKey: 'out-1', totpCode: await ann.totpCode() },
+      ...{ ...asked, idempotencyKey: 'lightning-out', totpCode: await ann.totpCode() },
     });
     const id = made.body.data._id as string;
     const status = async () => (await ann.call('GET', `/api/v1/withdrawals/${id}`)).body.data.status as string;
@@ -78,7 +79,13 @@ withNodes('a sandbox with Lightning that starts again', () => {
         ...{ hash: 'ab'.repeat(31) + String(10 + keys.length), amountMsat: 1_000_000n, description: 'tea' },
         ...{ expirySeconds: 900, cltvBlocks: 40 },
       });
-      await expect(payInvoice(payerNodeOf(stack.lightning!), text, 3000)).rejects.toThrow('it is under way');
+      // A channel that has just come up has its balance a moment later.
+      await until('the payer has sent it', () =>
+        payInvoice(payerNodeOf(stack.lightning!), text, 3000).then(
+          () => false,
+          ({ message }: Error) => message.includes('it is under way'),
+        ),
+      );
     };
     try {
       for (const _ of [1, 2]) {
