@@ -122,7 +122,8 @@ export const storeSigned = (
     JSON.stringify(rows),
   ]);
 
-/** What is planned of a batch and can be signed now: tokens wait until their gas is in the chain. */
+/** What is planned of a batch and can be signed now: tokens wait until their gas is in the chain, and where transactions
+ *  expire a wallet has one that is not done at a time. */
 export const unsignedOf = (
   tx: Queryable,
   batchId: string,
@@ -134,7 +135,10 @@ export const unsignedOf = (
        SELECT FROM intent g WHERE g.owner_kind = 'payout-batch' AND g.owner_id = $1 AND g.kind = 'gas'
          AND g.status IN ('planned', 'stored', 'sent') AND g.id < i.id
           AND i.kind <> 'gas' AND i.network = g.network AND i.currency <> g.currency
-            AND i.from_address = g.outputs->0->>'address') ORDER BY i.id`,
+            AND i.from_address = g.outputs->0->>'address')
+        AND NOT EXISTS (SELECT FROM attempt a WHERE a.network = i.network AND a.from_address = i.from_address
+          AND a.valid_from_height IS NOT NULL AND a.status IN ('stored', 'sent', 'mined') AND NOT a.is_restored)
+      ORDER BY i.id`,
     [batchId],
   );
 

@@ -111,9 +111,16 @@ export class TronShop {
   /** The first address of a role. */
   addressOf = (role: KeyRole): string => this.adapter.derive(this.adapter.extendedKey(seed, role), 0);
 
+  /** How often the signer has asked its node what a transfer takes. */
+  termsAsked = 0;
   signer() {
     const codecs = createCodecs(this.config.chain);
-    const family = tronFamily(this.world.chain, this.world.adapter);
+    const own = tronFamily(this.world.chain, this.world.adapter);
+    const termsOf: typeof own.node.termsOf = (transfer) => {
+      this.termsAsked += 1;
+      return own.node.termsOf(transfer);
+    };
+    const family = { ...own, node: { ...own.node, termsOf } };
     return signingActivities({ db: this.db, codecs, seed, expiring: { [network]: family } as never });
   }
 

@@ -41,14 +41,19 @@ export async function signPayouts(
       stored += await signTogether(signer, db, batchId, ids.slice(n, n + payoutWindow));
   // One by one what is left: gas, coins, and whatever is not as it should be.
   const left = (await db.query(
-    `SELECT id FROM intent WHERE id = ANY($1::bigint[]) AND status = 'planned' ORDER BY id`,
+    `SELECT id, network, from_address FROM intent WHERE id = ANY($1::bigint[]) AND status = 'planned' ORDER BY id`,
     [planned.map((intent) => intent.id)],
-  )) as Array<{ id: string }>;
+  )) as Array<Pick<IntentRow, 'id' | 'network' | 'from_address'>>;
   let reason: string | undefined;
-  for (const { id } of left) {
+  const taken = new Set<string>();
+  for (const { id, network, from_address: from } of left) {
+    const wallet = `${network} ${from}`;
+    if (taken.has(wallet)) continue;
     const signed = await apart(db, id, () => signOnce(signer, db, id));
     if (signed.state === 'stored') stored += 1;
     else reason ??= signed.reason;
+    // Its next waits for the end of this one: nobody asks a node about it before.
+    if (signed.state === 'stored' && familyOf(signer, network)) taken.add(wallet);
   }
   if (left.length)
     await db.transaction(async (tx) => {
