@@ -1,5 +1,5 @@
 import type { EntityManager } from 'typeorm';
-import { assetOf, isToken, type NetworkId } from '../../domain/chains/assets';
+import { assetOf, isToken, networks, type NetworkId } from '../../domain/chains/assets';
 import { capitalJournal } from '../../domain/ledger/ledger';
 import { compare, fromUnits, subtract } from '../../domain/money';
 import type { TokenMove } from '../../domain/chains/chain';
@@ -32,6 +32,13 @@ import { isDerived } from './derived';
 const attemptsAtOnce = 64;
 const lookUpsAtOnce = 8;
 
+/** Where a node alone says what is final, other money is read in a final block by `verify`. */
+async function isFinal({ network, finalHeight }: FollowerDeps['adapter'], height: number): Promise<boolean> {
+  if (!networks[network].expiring) return true;
+  const last = await finalHeight();
+  return last === null || height <= last;
+}
+
 /** What really arrived: the transfer read again by its block's hash, and for tokens, and for what was found by balance,
  *  the holding that it left behind. `wait`: why nobody can tell yet. */
 async function verified(
@@ -55,6 +62,7 @@ async function verified(
     if (units !== 'untraceable') stated = fromUnits(units, decimals);
     if (units !== 'untraceable' && (!isToken(currency) || deposit.role !== 'deposit')) return stated;
   }
+  if (isFoundByBalance && !(await isFinal(adapter, deposit.height))) return { wait: 'Its block is not final' };
   const held = await adapter.holding(address, currency, height);
   if (held === null) return stated;
   const expected = await expectedHolding(db.manager, { network, address, currency }, height, deposit.id);

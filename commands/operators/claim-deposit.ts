@@ -2,7 +2,7 @@ import type { EntityManager } from 'typeorm';
 import type { PaymentRow } from '../../domain/payments/payment';
 import { recordAct } from '../../db/access/audit-log';
 import { findMerchant } from '../../db/access/merchants';
-import { claimDeposit, lockUnclaimed, type Unclaimed } from '../../db/recovery/unclaimed';
+import { claimDeposit, lockUnclaimed, ownerOf, type Unclaimed } from '../../db/recovery/unclaimed';
 import { invalid, notNow, type OperatorAct, type Payload } from './act';
 import { namedPayment } from './named-payment';
 
@@ -13,20 +13,23 @@ async function claimable(tx: EntityManager, payload: Payload): Promise<{ payment
   const payment = await namedPayment(tx, paymentId);
   const unclaimed = await lockUnclaimed(tx, depositId);
   if (!unclaimed) throw notNow(`Deposit ${depositId} is not unclaimed`);
-  const isThere = payment.network === unclaimed.network && payment.deposit_address === unclaimed.address;
-  if (!isThere || payment.destination_tag === null)
-    throw notNow(`Payment ${payment.id} does not receive by tags at ${unclaimed.address}`);
+  const { network, address, found_by: foundBy } = unclaimed;
+  const owner = foundBy === 'balance' ? await ownerOf(tx, unclaimed) : null;
+  if (owner !== null && owner !== payment.id) throw notNow(`Payment ${payment.id} does not receive at ${address}`);
+  const isThere = payment.network === network && payment.deposit_address === address;
+  if (owner === null && (!isThere || payment.destination_tag === null))
+    throw notNow(`Payment ${payment.id} does not receive by tags at ${address}`);
   return { payment, unclaimed };
 }
 
 /** The payment takes it like any deposit: for its own price, or as a child. */
 export const claimUntagged: OperatorAct = {
   kind: 'claim-deposit',
-  title: 'Give a deposit that came without a destination tag of ours to a payment',
+  title: 'Give a deposit that came without a destination tag of ours, or was found by its balance, to a payment',
   fields: {
     depositId: 'Id of the deposit, as its incident shows it.',
     paymentId:
-      'Id of a payment at the same address, of the merchant whose payer has shown that the deposit was theirs.',
+      'Id of the payment at the same address, of the merchant whose payer has shown that the deposit was theirs.',
   },
   async validate(tx, payload) {
     await claimable(tx, payload);
@@ -35,11 +38,13 @@ export const claimUntagged: OperatorAct = {
   async describe(tx, payload) {
     const { payment, unclaimed } = await claimable(tx, payload);
     const { name } = (await findMerchant(tx, payment.merchant_id))!;
-    const came = unclaimed.stated_tag === null ? 'without a tag' : `with tag ${unclaimed.stated_tag}`;
-    return (
-      `Give ${unclaimed.amount} ${unclaimed.currency} of ${unclaimed.tx_id}, which came ${came}, ` +
-      `to payment ${payment.id} (tag ${payment.destination_tag}) of merchant ${payment.merchant_id} (${name})`
-    );
+    const { amount, currency, address, tx_id: txId, stated_tag: statedTag, found_by: foundBy } = unclaimed;
+    const of = `of merchant ${payment.merchant_id} (${name})`;
+    const given = `Give ${amount} ${currency}`;
+    if (foundBy === 'balance')
+      return `${given} that ${address} holds, and no transaction tells of, to payment ${payment.id} ${of}`;
+    const came = statedTag === null ? 'without a tag' : `with tag ${statedTag}`;
+    return `${given} of ${txId}, which came ${came}, to payment ${payment.id} (tag ${payment.destination_tag}) ${of}`;
   },
   async execute(tx, payload, { requestId, reason, actor }) {
     const { payment, unclaimed } = await claimable(tx, payload);

@@ -100,7 +100,8 @@ const besideSql = `${headSql}
                    AND own.address = o->>'address') GROUP BY 1) p ON p.currency = r.currency
   WHERE r.network = $1 ORDER BY r.currency`;
 
-/** What an account chain must hold at each address of ours. Parameters: those above, and how many blocks are
+/** What an account chain must hold at each address of ours; nothing where a contract has sent native coins that credit
+ *  nothing (`currency` null, and an index below that of the transaction's own value). Parameters: those above, and how many blocks are
  *  recent. */
 const heldSql = `${headSql}
  SELECT address, currency, trim_scale(sum(units))::text AS units, max(height) > $2 - $4
@@ -109,6 +110,10 @@ const heldSql = `${headSql}
      d.role <> 'deposit' AS own
      FROM deposit d JOIN registry r ON r.currency = d.currency
     WHERE d.network = $1 AND d.status IN ('mined', 'confirmed') AND d.height <= $2
+   UNION ALL SELECT d.address, r.native, 0, d.height, false FROM deposit d CROSS JOIN (SELECT DISTINCT native
+     FROM registry WHERE network = $1) r
+              WHERE d.network = $1 AND d.status IN ('mined', 'confirmed') AND d.height <= $2 AND d.currency IS NULL
+                AND d.out_index < -1
    UNION ALL SELECT from_address, currency, -units, height, false FROM moved m
               WHERE NOT EXISTS (SELECT FROM attempt_account c WHERE c.attempt_id = m.id)
    UNION ALL SELECT c.address, m.currency, CASE WHEN m.units = 0 THEN 0 ELSE -c.units END, m.height, false

@@ -10,6 +10,12 @@ import { notifyOwners } from './notify';
 /** Money on a deposit address that no transfer tells of: sent by a contract where nothing is traced, by a block's
  *  reward, or in a block whose trace failed. On account chains alone: outputs are always read. */
 
+/** Is what was found there nobody's, until two operators give it to the payment of its address? */
+export const isFoundUnclaimed = (network: string): boolean => {
+  const entry = networks[network as NetworkId];
+  return entry?.kind === 'account' && entry.isFoundUnclaimed === true;
+};
+
 /** A holding as a node told it, of a block that we remember. `held`: whole units, a decimal string. */
 export type BalanceLook = Holder & Readonly<{ held: string; block: Readonly<{ height: number; hash: string }> }>;
 
@@ -50,8 +56,8 @@ export async function expectedHolding(
   return except !== null || compare(left, '0') > 0 ? left : '0';
 }
 
-/** Stores what a deposit address holds beyond its rows as a deposit, and notifies its payment. It counts like every
- *  other deposit, at the time of its block: it matures, is verified again by balance, and a reorganisation takes it.
+/** Stores what a deposit address holds beyond its rows as a deposit, and notifies its payment; where that is nobody's,
+ *  it has none. It counts like every other deposit, at the time of its block: it matures, is verified again by balance, and a reorganisation takes it.
  *  Safe to repeat: what is stored is expected from then on. Returns its id, or null where nothing is beyond the rows,
  *  where the block is not the one that we remember, or where it is too early to tell: then it is looked at again. */
 export async function storeFoundByBalance(tx: EntityManager, look: BalanceLook): Promise<string | null> {
@@ -68,7 +74,8 @@ export async function storeFoundByBalance(tx: EntityManager, look: BalanceLook):
   if (expected === null) await lookAtBalance(tx, look, 'not-final', networks[network].reorgWindow);
   if (expected === null || compare(look.held, expected) <= 0) return null;
   const surplus = subtract(look.held, expected);
-  const id = (await returnOrphan(tx, look, surplus)) ?? (await insert(tx, look, owner.payment_id, surplus));
+  const paymentId = isFoundUnclaimed(network) ? null : owner.payment_id;
+  const id = (await returnOrphan(tx, look, surplus)) ?? (await insert(tx, look, paymentId, surplus));
   await notifyOwners(tx, [id]);
   return id;
 }

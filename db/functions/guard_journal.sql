@@ -218,12 +218,13 @@ DO $$
   END $$;
 
 -- The payments worker stores what a comparison has found by balance, which the follower verifies before it counts, and
--- nothing else that came.
+-- nothing else that came: for the payment of its address, or for nobody yet.
 CREATE OR REPLACE FUNCTION guard_found_deposit() RETURNS trigger LANGUAGE plpgsql
   SECURITY DEFINER SET search_path = public, pg_temp AS $$
   BEGIN
     IF NEW.found_by IS DISTINCT FROM 'balance' OR NEW.status <> 'mined' OR NEW.tag <> ''
-      OR TG_OP = 'INSERT' AND (NEW.allocation IS NOT NULL OR NEW.payment_id IS DISTINCT FROM (
+      OR TG_OP = 'INSERT' AND (NEW.allocation IS NOT NULL OR NEW.payment_id IS NOT NULL AND NEW.payment_id
+           IS DISTINCT FROM (
            SELECT payment_id FROM address
             WHERE network = NEW.network AND address = NEW.address AND tag = NEW.tag AND role = 'deposit'))
       OR TG_OP = 'UPDATE' AND OLD.status = 'confirmed' THEN

@@ -2,6 +2,7 @@ import type { EntityManager } from 'typeorm';
 import { assetOf, networks, type NetworkId } from '../../domain/chains/assets';
 import type { DepositRef } from '../../domain/ledger/ledger';
 import { unclaimedJournal, unclaimedKey } from '../../domain/ledger/unclaimed';
+import { isFoundUnclaimed } from '../chains/found-by-balance';
 import { notifyOwners } from '../chains/notify';
 import { openIncident, resolveIncident } from '../incidents';
 import { ensure, reverse } from '../ledger/ledger';
@@ -10,17 +11,20 @@ import type { Queryable } from '../query';
 import type { RowOf } from '../entity';
 import type { depositEntity } from '../payments/entities';
 
-/** Money on addresses of ours that no payment has: a recovery has forgotten them, or many share them and no tag of ours
- *  says whose it is. */
+/** Money on addresses of ours that no payment has: a recovery has forgotten them, many share them and no tag of ours
+ *  says whose it is, or no transfer tells of it. */
 
 export type Unclaimed = Pick<
   RowOf<typeof depositEntity>,
-  'id' | 'network' | 'tx_id' | 'out_index' | 'address' | 'tag' | 'stated_tag' | 'currency' | 'amount'
+  'id' | 'network' | 'tx_id' | 'out_index' | 'address' | 'tag' | 'stated_tag' | 'currency' | 'amount' | 'found_by'
 >;
 const columns = `d.id, d.network, d.tx_id, d.out_index, d.address, d.tag, d.stated_tag, d.currency,
-   trim_scale(d.amount)::text AS amount`;
+   trim_scale(d.amount)::text AS amount, d.found_by`;
 /** Do payments share addresses there, told apart by tags? */
 const isShared = (network: string): boolean => networks[network as NetworkId]?.destinationTags !== undefined;
+/** No transfer tells of it, and there such money is nobody's. */
+const isFound = ({ network, found_by }: Pick<Unclaimed, 'network' | 'found_by'>): boolean =>
+  found_by === 'balance' && isFoundUnclaimed(network);
 
 const refOf = (row: Unclaimed): DepositRef => ({
   network: row.network,
@@ -44,7 +48,8 @@ export async function bookUnclaimed(tx: EntityManager, depositId: string): Promi
     'SELECT payment_id FROM address WHERE network = $1 AND address = $2 AND tag = $3 FOR UPDATE',
     [row.network, row.address, row.tag],
   );
-  if (owner && owner.payment_id !== null) {
+  const isOwned = owner !== undefined && owner.payment_id !== null;
+  if (isOwned && !isFound(row)) {
     await tx.query('UPDATE deposit SET payment_id = $2 WHERE id = $1', [row.id, owner.payment_id]);
     return notifyOwners(tx, [row.id]);
   }
@@ -54,7 +59,12 @@ export async function bookUnclaimed(tx: EntityManager, depositId: string): Promi
   await openIncident(tx, {
     kind: 'unclaimed-deposit',
     subject: { kind: 'deposit', id: row.id },
-    details: { address, ...(isShared(row.network) ? { depositId: row.id, statedTag } : {}), currency, amount, txId },
+    details: {
+      address,
+      ...(isShared(row.network) ? { depositId: row.id, statedTag } : {}),
+      ...(isOwned ? { depositId: row.id, paymentId: owner.payment_id } : {}),
+      ...{ currency, amount, txId },
+    },
   });
 }
 
@@ -77,22 +87,21 @@ export async function releaseOrphaned(tx: EntityManager, network: string): Promi
 export const unclaimedDeposits = (tx: EntityManager): Promise<Unclaimed[]> =>
   tx.query<Unclaimed[]>(`SELECT ${columns} FROM deposit d WHERE d.allocation = 'unclaimed' ORDER BY d.id`);
 
-/** The same page by page, newest first, from the deposit before `cursor`. */
-export const unclaimedPage = (
-  db: Queryable,
-  cursor: string | null,
-  limit: number,
-): Promise<Array<Unclaimed & { confirmed_at: Date }>> =>
-  db.query<Array<Unclaimed & { confirmed_at: Date }>>(
-    `SELECT ${columns}, d.confirmed_at FROM deposit d
+type OfPage = Unclaimed & Readonly<{ confirmed_at: Date; owner: string | null }>;
+/** The same page by page, newest first, from the deposit before `cursor`. `owner`: the payment of its address. */
+export const unclaimedPage = (db: Queryable, cursor: string | null, limit: number): Promise<OfPage[]> =>
+  db.query<OfPage[]>(
+    `SELECT ${columns}, d.confirmed_at, (SELECT a.payment_id FROM address a
+              WHERE a.network = d.network AND a.address = d.address AND a.tag = '' AND a.role = 'deposit') AS owner
+       FROM deposit d
       WHERE d.allocation = 'unclaimed' AND d.confirmed_at IS NOT NULL AND ($1::bigint IS NULL OR d.id < $1)
       ORDER BY d.id DESC LIMIT $2`,
     [cursor, limit],
   );
 
-/** The act that gives an unclaimed deposit there to a payment. */
-export const claimedBy = (network: string): 'claim-address' | 'claim-deposit' =>
-  isShared(network) ? 'claim-deposit' : 'claim-address';
+/** The act that gives an unclaimed deposit to a payment. */
+export const claimedBy = ({ network, owner }: Pick<OfPage, 'network' | 'owner'>): 'claim-address' | 'claim-deposit' =>
+  isShared(network) || owner !== null ? 'claim-deposit' : 'claim-address';
 
 /** What a forgotten address holds for whoever claims it, locked with the address; null where it is not forgotten. */
 export async function lockForgotten(tx: EntityManager, network: string, address: string): Promise<Unclaimed[] | null> {
@@ -134,7 +143,7 @@ export async function claimAddress(
   );
 }
 
-/** An unclaimed deposit that came to an address which many share, locked; null where it is none. */
+/** An unclaimed deposit, locked; null where it is none. */
 export async function lockUnclaimed(tx: EntityManager, id: string): Promise<Unclaimed | null> {
   const [row] = await tx.query<Unclaimed[]>(
     `SELECT ${columns} FROM deposit d WHERE d.id = $1 AND d.allocation = 'unclaimed' FOR UPDATE`,
@@ -143,7 +152,16 @@ export async function lockUnclaimed(tx: EntityManager, id: string): Promise<Uncl
   return row ?? null;
 }
 
-/** Gives an unclaimed deposit at an address that many share to a payment there, as `lockUnclaimed` has it. The payment
+/** Which payment an address without a tag is of; null: of none. */
+export async function ownerOf(tx: EntityManager, { network, address }: Pick<Unclaimed, 'network' | 'address'>) {
+  const [row] = await tx.query<Array<{ payment_id: string | null }>>(
+    `SELECT payment_id FROM address WHERE network = $1 AND address = $2 AND tag = '' AND role = 'deposit'`,
+    [network, address],
+  );
+  return row?.payment_id ?? null;
+}
+
+/** Gives an unclaimed deposit to a payment there, as `lockUnclaimed` has it. The payment
  *  takes the money as it takes any other. `requestId`: what two operators have confirmed; the database asks for it. */
 export async function claimDeposit(
   tx: EntityManager,

@@ -267,7 +267,7 @@ export const assets: readonly Asset[] = [
     addressRegex: tronAddress,
     stable: false,
     newDestinationCap: '300000',
-    unexplainedBound: '0',
+    unexplainedBound: '100',
   },
   {
     currency: 'USDT_TRC20',

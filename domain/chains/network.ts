@@ -116,6 +116,9 @@ type AnyAccountNetwork = AnyNetwork &
     work: WorkFigures;
     /** Where blocks are not traced, the balance of an open invoice is looked at every so many. */
     balanceEveryBlocks: number;
+    /** What is found by balance is nobody's until two operators give it to the payment of its address. Absent: it is
+     *  that payment's at once. */
+    isFoundUnclaimed?: true;
     /** An account must hold what its node says, and cannot send it. Absent: it can send all. */
     hasReserve?: true;
     /** Absent: the work is all that a transaction pays for. */

@@ -362,6 +362,7 @@ export const networks: Readonly<Record<NetworkId, Network>> = {
     },
     addressForm: 'begins with T',
     balanceEveryBlocks: 20,
+    isFoundUnclaimed: true,
     // Work is energy. What bandwidth burns counts as so much of it that it is paid for at the price of energy.
     work: {
       ...{ native: 3500n, token: 81_000n, ceiling: { native: 16_000n, token: 300_000n }, tokenSettlement: 96_000n },

@@ -71,7 +71,7 @@ function Deposits({ deposits }: Readonly<{ deposits: readonly Unclaimed[] }>) {
               <div className={css.code}>{one.address}</div>
               {one.statedTag !== null && <div>{t.tag(one.statedTag)}</div>}
             </td>
-            <td className={css.code}>{one.txId}</td>
+            <td className={css.code}>{one.txId ?? t.noTx}</td>
             <td>
               <Moment at={one.confirmedAt} />
             </td>

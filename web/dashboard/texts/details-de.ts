@@ -111,6 +111,7 @@ export const details: ReadonlyArray<readonly [pattern: RegExp, german: string]> 
   [/^No act '(.*)'$/, 'Die Handlung „$1“ gibt es nicht.'],
   [/^Payment (.*) has no currency yet$/, 'Die Zahlung $1 hat noch keine Währung.'],
   [/^Payment (.*) is no payment on (.*)$/, 'Die Zahlung $1 ist keine auf $2.'],
+  [/^Payment (.*) does not receive at (.*)$/, 'Die Zahlung $1 empfängt nicht an $2.'],
   [/^Payment (.*) does not receive by tags at (.*)$/, 'Die Zahlung $1 empfängt an $2 nicht nach Tags.'],
   [
     /^(.*) on (.*) is no address that a recovery has forgotten$/,

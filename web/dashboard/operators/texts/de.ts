@@ -257,7 +257,7 @@ export const de: OperatorTexts = {
       'book-difference': 'Unterschied zwischen Büchern und Kette buchen',
       'cancel-held': 'Nicht unterschriebenes Geld eines angehaltenen Händlers stornieren',
       'claim-address': 'Eine vergessene Adresse einer Zahlung geben',
-      'claim-deposit': 'Einen Eingang ohne unseren Tag einer Zahlung geben',
+      'claim-deposit': 'Einen Eingang, der niemandem gehört, einer Zahlung geben',
       'end-conversion': 'Einen endlos wartenden Umtausch scheitern lassen',
       'lift-hold': 'Geld eines Händlers wieder hinauslassen',
       'loosen-limits': 'Mehr hinausgehen lassen',

@@ -259,7 +259,7 @@ export const en = {
       'book-difference': 'Book what ledger and chain differ by',
       'cancel-held': 'Cancel the unsigned money of a held merchant',
       'claim-address': 'Give a forgotten address to a payment',
-      'claim-deposit': 'Give a deposit without a tag of ours to a payment',
+      'claim-deposit': 'Give a deposit without an owner to a payment',
       'end-conversion': 'Fail a conversion that waits for good',
       'lift-hold': 'Let a merchant’s money leave again',
       'loosen-limits': 'Let more leave',

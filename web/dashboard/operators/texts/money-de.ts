@@ -92,13 +92,14 @@ export const money: typeof en = {
   recoveries: {
     unclaimed: 'Geld ohne Eigentümer',
     unclaimedHint:
-      'Es kam auf eine Adresse, die eine Wiederherstellung vergessen hat, oder ohne unseren Tag. Wem es gehört, ' +
-      'nennt die Transaktion; zwei Betreiber geben es dessen Zahlung.',
+      'Es kam auf eine Adresse, die eine Wiederherstellung vergessen hat, ohne unseren Tag oder auf TRON von einem ' +
+      'Vertrag. Wem es gehört, nennt die Transaktion; zwei Betreiber geben es dessen Zahlung.',
     noUnclaimed: 'Kein Geld wartet auf seinen Eigentümer.',
     amount: 'Betrag',
     place: 'Wo',
     tag: (tag) => `Tag ${tag}`,
     tx: 'Transaktion',
+    noTx: 'Gefunden am Guthaben seiner Adresse',
     at: 'Seit',
     act: 'Was zu tun ist',
     claim: (id) => `Beantragen, Eingang ${id} einer Zahlung zu geben`,

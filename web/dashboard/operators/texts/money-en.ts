@@ -91,13 +91,14 @@ export const money = {
   recoveries: {
     unclaimed: 'Money without an owner',
     unclaimedHint:
-      'It came to an address that a recovery has forgotten, or without a destination tag of ours. Its owner names ' +
-      'the transaction; two operators give it to their payment.',
+      'It came to an address that a recovery has forgotten, without a destination tag of ours, or from a contract on ' +
+      'TRON. Its owner names the transaction; two operators give it to their payment.',
     noUnclaimed: 'No money waits for its owner.',
     amount: 'Amount',
     place: 'Where',
     tag: (tag: string) => `Tag ${tag}`,
     tx: 'Transaction',
+    noTx: 'Found by the balance of its address',
     at: 'Since',
     act: 'What to do',
     claim: (id: string) => `Ask to give deposit ${id} to a payment`,
