@@ -46,6 +46,9 @@ export type StackOptions = Readonly<{
   /** Milliseconds between the blocks of simulators, whether anything waits for one or not. Unless told: a second while
    *  something does, where `miner` is true. */
   simulatedBlockMs?: number;
+  /** How many blocks the newest final one of the simulator of TRON is behind its newest; as on the main network unless
+   *  told. */
+  simulatedFinalLag?: number;
   /** Told when a process ends that nobody asked to. */
   onCrash?: (name: string, how: string) => void;
   /** Told what comes next, for people who wait. */

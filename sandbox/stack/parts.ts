@@ -129,7 +129,7 @@ const genesisTime = Date.UTC(2026, 0, 1);
 /** In place of a node: no real one of such a network runs on one machine. Without a miner nothing comes by itself. */
 function startSimulatorOf(
   { id, chains }: ExpiringNetwork,
-  { miner = true, simulatedBlockMs }: StackOptions,
+  { miner = true, simulatedBlockMs, simulatedFinalLag: solidLag }: StackOptions,
   { dataDir, ports }: Place,
 ): Promise<Part> {
   const place = { dataDir: join(dataDir, id), port: ports[id as keyof Ports] };
@@ -141,5 +141,5 @@ function startSimulatorOf(
     return startXrplSimulator({ ...place, ...pace, networkId: chain.networkId, closeEveryMs: pace.everyMs });
   const tokens = assetsOn([id]).flatMap(({ contract }) => (contract === null ? [] : [[tronHex(contract), 'token']]));
   const contracts = Object.fromEntries(tokens) as TronSimulatorOptions['contracts'];
-  return startTronSimulator({ ...place, contracts, genesisTime, isOfNow: true, ...pace });
+  return startTronSimulator({ ...place, contracts, genesisTime, isOfNow: true, solidLag, ...pace });
 }

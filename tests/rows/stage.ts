@@ -30,8 +30,8 @@ export async function tearDown(): Promise<void> {
 /** What this merchant wants where a case does not say otherwise. */
 export const usual = { underpaidPolicy: 'hold', autoAcceptCrossChainHours: 0 };
 
-/** One after the other: settings are everybody's, and stamped when a payment is made. */
-function inTurn(): <T>(act: () => Promise<T>) => Promise<T> {
+/** One after the other: settings are everybody's, and stamped when a payment is made; so are mailed codes. */
+export function inTurn(): <T>(act: () => Promise<T>) => Promise<T> {
   let last: Promise<unknown> = Promise.resolve();
   return (act) => {
     const next = last.then(act, act);
@@ -48,13 +48,13 @@ export const open = (currency?: string, settings?: Partial<typeof usual>): Promi
     return invoice;
   });
 
-/** Chains on which a block comes every half second. */
+/** Chains on which blocks come by themselves. */
 export const ticking = new Set<string>();
-export async function tick(chain: string): Promise<void> {
+export async function tick(chain: string, { blocks = 1, everyMs = 500 } = {}): Promise<void> {
   ticking.add(chain);
   while (ticking.has(chain)) {
-    await world.payer.mine(chain).catch(() => undefined);
-    await sleep(500);
+    await world.payer.mine(chain, blocks).catch(() => undefined);
+    await sleep(everyMs);
   }
 }
 

@@ -10,6 +10,5 @@ module.exports = [
   'tests/e2e/evm-networks.test.ts',
   'tests/browser/states.test.ts',
   'tests/e2e/litecoin.test.ts',
-  'tests/e2e/xrpl.test.ts',
-  'tests/e2e/tron.test.ts',
+  'tests/e2e/expiring-networks.test.ts',
 ];

@@ -125,11 +125,16 @@ export class Chain {
   private mineOne(time: number): void {
     const waiting = this.pool;
     this.pool = [];
-    const world = structuredClone(this.worldAt(this.head.height));
-    for (const one of this.acts) act(world, one, time);
-    const taken = waiting.filter((tx) => this.fits(world, tx));
+    const taken = waiting.length ? this.fitting(waiting, time) : [];
     this.append({ time, salt: this.salt, raws: taken.map(({ raw }) => raw), acts: this.acts });
     this.acts = [];
+  }
+
+  /** Those that the next block can have, in their order. */
+  private fitting(waiting: readonly Transaction[], time: number): Transaction[] {
+    const world = structuredClone(this.worldAt(this.head.height));
+    for (const one of this.acts) act(world, one, time);
+    return waiting.filter((tx) => this.fits(world, tx));
   }
 
   /** Takes the newest `depth` blocks back and puts one more in their place, without transactions. `again`: those that
