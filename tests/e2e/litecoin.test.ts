@@ -1,27 +1,15 @@
-import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { createAdapter } from '../../chains/adapters';
-import { createCodecs } from '../../chains/codecs';
-import { approveRefund } from '../../commands/refunds/approve';
-import { openWithdrawal } from '../../commands/withdrawals/create';
-import { post } from '../../db/ledger/ledger';
-import { addToWhitelist } from '../../db/wallets/whitelist';
-import { baseUnits } from '../../domain/chains/assets';
-import { parseConfig, type Config } from '../../domain/config';
-import { newId } from '../../domain/ids';
-import { adjustment } from '../../domain/ledger/entry';
+import { parseConfig } from '../../domain/config';
 import { add, compare, subtract } from '../../domain/money';
 import { bitcoinCall } from '../../sandbox/miner';
 import { fundTreasury } from '../../sandbox/seed';
-import { anApprover } from '../approver';
 import { unreconciled } from '../reconciled';
 import { blocksReplaced } from '../rows/bitcoin';
+import { leaving } from '../rows/leaving';
+import { lateMoney, partThenRest } from '../rows/on-any-network';
+import { audited, check, outcomesOf } from '../rows/run';
 import {
-  ann,
   childOf,
-  half,
-  halfPaid,
-  late,
   open,
   pay,
   payer,
@@ -31,6 +19,8 @@ import {
   shop,
   tearDown,
   text,
+  tick,
+  ticking,
   until,
   world,
   type Case,
@@ -44,45 +34,12 @@ const isThere = existsSync(path);
 if (!isThere && process.env.CI) throw new Error('No litecoind: set LITECOIND_PATH, or install the litecoind package');
 
 const scopes = ['refunds:create', 'refunds:read', 'withdrawals:read', 'conversions:read', 'conversions:execute'];
-const by = { id: newId(), email: 'ann@shop.example' };
-let config: Config;
-let codecs: ReturnType<typeof createCodecs>;
-
-const stranger = (): string => codecs.litecoin.derive(codecs.litecoin.extendedKey(randomBytes(64), 'deposit'), 0);
-const balance = async (currency = 'LTC'): Promise<string> => (await world.balance(shop, currency)).balance;
+const { mining, withdraws, refunds, paysHundred } = leaving('LTC', { line: '0.1' });
+const balance = async (currency: string): Promise<string> => (await world.balance(shop, currency)).balance;
 const ask = (method: string, route: string, body?: object): Promise<Answer> => world.call(shop, method, route, body);
-/** Mines Litecoin until `condition` holds. */
-const mining = (what: string, condition: () => Promise<boolean>): Promise<void> =>
-  until(what, async () => {
-    await world.payer.mine('LTC');
-    return condition();
-  });
-/** What a mined transaction pays to each address, in base units. */
-async function outputsOf(txId: string): Promise<Map<string, bigint>> {
-  const adapter = createAdapter('litecoin', config);
-  const sighting = await adapter.lookUp(txId);
-  if (sighting.state !== 'mined') throw new Error(`${txId} is ${sighting.state}`);
-  const { transfers } = (await adapter.readBlock(sighting.height))!;
-  return new Map(transfers.filter((one) => one.txId === txId).map((one) => [one.to, one.units]));
-}
-async function listed(): Promise<string> {
-  const address = stranger();
-  await addToWhitelist(world.db, shop.id, by, { type: 'wallet', currency: 'LTC', address, destinationTag: null });
-  return address;
-}
 
 const cases: Case[] = [
-  {
-    rows: '7, 8',
-    name: 'a part, then the rest',
-    status: 'SETTLED',
-    async drive() {
-      const invoice = await halfPaid('LTC');
-      await pay(invoice, half(invoice));
-      expect((await sees(invoice, 'SETTLED', 'LTC')).txIds).toHaveLength(2);
-      return invoice;
-    },
-  },
+  partThenRest('LTC'),
   {
     rows: '8',
     name: 'more than it costs, after an amount too small to count',
@@ -102,20 +59,7 @@ const cases: Case[] = [
       return invoice;
     },
   },
-  {
-    rows: '5, 18',
-    name: 'after its time: late money is a payment of its own',
-    status: 'EXPIRED',
-    exceptions: ['paidLate'],
-    async drive() {
-      const invoice = await open('LTC');
-      await late(invoice);
-      await sees(invoice, 'EXPIRED');
-      await pay(invoice);
-      expect(await childOf(invoice, 'LTC')).toMatchObject({ currency: 'LTC', amountPaid: invoice.amount });
-      return invoice;
-    },
-  },
+  lateMoney('LTC'),
   {
     rows: '2, 3, 18',
     name: 'another coin than the one chosen last: a payment of its own',
@@ -129,15 +73,26 @@ const cases: Case[] = [
       return invoice;
     },
   },
-  blocksReplaced('LTC', 'six blocks of Litecoin are replaced before settlement, and have it again'),
 ];
+const replaced = blocksReplaced('LTC', 'six blocks of Litecoin are replaced before settlement, and have it again');
+const outcomes = outcomesOf([...cases, replaced], async (one) => {
+  await check(one);
+  expect(await audited()).toEqual([]);
+});
+/** All at once; then the one whose blocks must be its own. */
+async function begin(): Promise<void> {
+  const ticks = tick('LTC');
+  await outcomes.beside(cases, cases.length);
+  ticking.clear();
+  await ticks;
+  await outcomes.inOrder([replaced]);
+}
 
 (isThere ? describe : describe.skip)('Litecoin', () => {
   beforeAll(async () => {
     await setUp({ networks: ['litecoin'], scopes, currencies: ['BTC', 'USDT_ERC20', 'LTC'] });
-    config = parseConfig(world.stack.env);
-    codecs = createCodecs(config.chain);
     await fundTreasury(world.db, world.payer); // before anything of ours comes back as change
+    void begin();
   }, 240_000);
   afterAll(tearDown, 60_000);
   afterEach(async () => {
@@ -145,55 +100,19 @@ const cases: Case[] = [
     expect(await world.audit()).toEqual([]);
   });
 
-  it.each(cases)('$rows: $name', async ({ drive, status, exceptions = [] }) => {
-    const invoice = await drive();
-    expect(await world.payment(shop, invoice.id)).toMatchObject({ status, exceptions });
-  });
+  it.each([...cases, replaced])('$rows: $name', (one) => outcomes.of(one), 900_000);
 
   it('is paid, swept, settled and withdrawn', async () => {
-    const before = await balance();
+    const before = await balance('LTC');
     const invoice = await open('LTC');
     expect(invoice.address).toMatch(/^rltc1q/);
     await pay(invoice);
     const done = await sees(invoice, 'SETTLED', 'LTC');
-    const after = await balance();
-    expect(after).toBe(add(before, String(done.netAmount)));
-
-    const to = await listed();
-    const { row } = await world.db.transaction((tx) =>
-      openWithdrawal(
-        tx,
-        { codecs, rateMaxAgeSeconds: 3600 },
-        shop.id,
-        { currency: 'LTC', amount: '0.1', feeMode: 'add', address: to },
-        by,
-        newId(),
-      ),
-    );
-    const read = async () => (await ask('GET', `/api/v1/withdrawals/${row.id}`)).body.data;
-    await mining('the withdrawal is completed', async () => (await read()).status === 'completed');
-    const { txId, networkFee } = await read();
-    expect((await outputsOf(txId)).get(to)).toBe(baseUnits('LTC', '0.1'));
-    expect(await balance()).toBe(subtract(after, add('0.1', networkFee)));
+    expect(await balance('LTC')).toBe(add(before, String(done.netAmount)));
+    await withdraws('0.1');
   });
 
-  it('is refunded to its payer', async () => {
-    const invoice = await settled('LTC');
-    const address = stranger();
-    const asked = await ask('POST', `/api/v1/payments/${invoice.id}/refunds`, {
-      type: 'full',
-      address,
-      feeBearer: 'payer',
-    });
-    expect(asked.status).toBe(201);
-    const { _id: id } = asked.body.data;
-    await world.db.transaction((tx) => approveRefund(tx, shop.id, id, anApprover()));
-    const read = async () => (await ask('GET', `/api/v1/refunds/${id}`)).body.data;
-    await mining('the refund is completed', async () => (await read()).status === 'completed');
-    const { txId, netToDestination, networkFee } = await read();
-    expect(add(netToDestination, networkFee)).toBe(text(invoice.amount));
-    expect((await outputsOf(txId)).get(address)).toBe(baseUnits('LTC', netToDestination));
-  });
+  it('is refunded to its payer', () => refunds());
 
   it('is converted both ways by what the treasury holds', async () => {
     await settled('LTC');
@@ -218,34 +137,7 @@ const cases: Case[] = [
     expect(compare(coins, '0.125')).toBe(-1);
   });
 
-  it('pays a hundred lines of a mass payout exactly', async () => {
-    // The platform's own money (its float) is credited to the merchant.
-    await world.db.transaction((tx) =>
-      post(tx, {
-        key: 'test/LTC',
-        entry: adjustment,
-        postings: [{ debit: 'Q:capital', credit: `L:available:${shop.id}`, asset: 'LTC', amount: '20' }],
-      }),
-    );
-    const before = await balance();
-    const rows = [];
-    for (let n = 0; n < 100; n += 1)
-      rows.push({ currency: 'LTC', address: await listed(), amount: `0.1${String(n).padStart(3, '0')}` });
-    const route = '/api/v1/mass-payouts';
-    const emailCode = await ann.emailCode(`${route}/send-email-code`);
-    const made = await ann.post(route, { rows, emailCode });
-    const read = async () => (await ann.call('GET', `${route}/${made.body.data._id}`)).body.data;
-    await mining('the payout has ended', async () => (await read()).completedAt !== null);
-    const done = await read();
-    expect([done.status, done.counts.completed]).toEqual(['completed', 100]);
-    const lines = done.legs as Array<{ address: string; txId: string; netToDestination: string; networkFee: string }>;
-    const paid = new Map<string, bigint>();
-    for (const txId of new Set(lines.map((line) => line.txId)))
-      for (const [to, units] of await outputsOf(txId)) paid.set(to, units);
-    for (const { address, netToDestination } of lines)
-      expect([address, paid.get(address)]).toEqual([address, baseUnits('LTC', netToDestination)]);
-    expect(await balance()).toBe(subtract(before, done.totalsByCurrency.LTC));
-  });
+  it('pays a hundred lines of a mass payout exactly', () => paysHundred(), 900_000);
 
   it('settles a payment out of the extension block (MWEB)', async () => {
     const { url } = world.chains.coins!.LTC!;
@@ -268,7 +160,7 @@ const cases: Case[] = [
   });
 
   it('adds up with its chain after all that', async () => {
-    expect(config.networks).toContain('litecoin');
+    expect(parseConfig(world.stack.env).networks).toContain('litecoin');
     expect(await unreconciled(world)).toEqual([]);
   });
 });
