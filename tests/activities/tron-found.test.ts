@@ -50,7 +50,7 @@ const incidents = (kind: string): Promise<Array<{ details: Record<string, unknow
 const readPayment = async ({ paymentId }: Made) =>
   (await tron.h.call('GET', `/api/v1/payments/${paymentId}`, { key: tron.shop.key })).body;
 
-it('is owed to somebody who is not known, whatever its address waits for, until two operators give it away', async () => {
+it('is nobody’s, whatever its address waits for, until two operators give it away', async () => {
   const one = await tron.create('TRX');
   await forward(one.depositAddress, units(one.amount));
   await tron.look();

@@ -8,8 +8,8 @@ import { lateMoney, partThenRest } from '../rows/on-any-network';
 import { audited, check, outcomesOf } from '../rows/run';
 import { open, pay, sees, setUp, shop, tearDown, tick, ticking, until, world, type Case } from '../rows/stage';
 
-/** XRP, TRX and USDT on TRON on a whole service with simulated chains: in (XRP by tags, settled without a sweep), swept,
- *  settled, and out again. What is in one currency runs in its order, and the three beside each other. */
+/** XRP, TRX and USDT on TRON on a whole service with simulated chains: in (XRP by tags, settled without a sweep),
+ *  swept, settled, and out again. What is on one network runs in its order, and the two beside each other. */
 
 const scopes = ['refunds:create', 'refunds:read', 'withdrawals:read'];
 const currencies = ['XRP', 'TRX', 'USDT_TRC20'] as const;
