@@ -100,9 +100,9 @@ const besideSql = `${headSql}
                    AND own.address = o->>'address') GROUP BY 1) p ON p.currency = r.currency
   WHERE r.network = $1 ORDER BY r.currency`;
 
-/** What an account chain must hold at each address of ours; nothing where a contract has sent native coins that credit
- *  nothing (`currency` null, and an index below that of the transaction's own value). Parameters: those above, and how many blocks are
- *  recent. */
+/** What an account chain must hold at each address of ours; nothing where a contract has sent native coins that
+ *  credit nothing (`currency` null, and an index below that of the transaction's own value). Parameters: those
+ *  above, and how many blocks are recent. */
 const heldSql = `${headSql}
  SELECT address, currency, trim_scale(sum(units))::text AS units, max(height) > $2 - $4
    OR bool_or(own) AS recent FROM (

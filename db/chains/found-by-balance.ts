@@ -56,10 +56,11 @@ export async function expectedHolding(
   return except !== null || compare(left, '0') > 0 ? left : '0';
 }
 
-/** Stores what a deposit address holds beyond its rows as a deposit, and notifies its payment; where that is nobody's,
- *  it has none. It counts like every other deposit, at the time of its block: it matures, is verified again by balance, and a reorganisation takes it.
- *  Safe to repeat: what is stored is expected from then on. Returns its id, or null where nothing is beyond the rows,
- *  where the block is not the one that we remember, or where it is too early to tell: then it is looked at again. */
+/** Stores what a deposit address holds beyond its rows as a deposit, and notifies its payment; where that is
+ *  nobody's, it has none. It counts like every other deposit, at the time of its block: it matures, is verified
+ *  again by balance, and a reorganisation takes it. Safe to repeat: what is stored is expected from then on. Returns
+ *  its id, or null where nothing is beyond the rows, where the block is not the one that we remember, or where it is
+ *  too early to tell: then it is looked at again. */
 export async function storeFoundByBalance(tx: EntityManager, look: BalanceLook): Promise<string | null> {
   const { network, address, block } = look;
   const [owner] = await tx.query<Array<{ payment_id: string | null }>>(

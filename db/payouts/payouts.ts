@@ -122,8 +122,8 @@ export const storeSigned = (
     JSON.stringify(rows),
   ]);
 
-/** What is planned of a batch and can be signed now: tokens wait until their gas is in the chain, and where transactions
- *  expire a wallet has one that is not done at a time. */
+/** What is planned of a batch and can be signed now: tokens wait until their gas is in the chain, and where
+ *  transactions expire a wallet has one that is not done at a time. */
 export const unsignedOf = (
   tx: Queryable,
   batchId: string,

@@ -161,8 +161,8 @@ export async function ownerOf(tx: EntityManager, { network, address }: Pick<Uncl
   return row?.payment_id ?? null;
 }
 
-/** Gives an unclaimed deposit to a payment there, as `lockUnclaimed` has it. The payment
- *  takes the money as it takes any other. `requestId`: what two operators have confirmed; the database asks for it. */
+/** Gives an unclaimed deposit to a payment there, as `lockUnclaimed` has it. The payment takes the money as it takes
+ *  any other. `requestId`: what two operators have confirmed; the database asks for it. */
 export async function claimDeposit(
   tx: EntityManager,
   to: Readonly<{ requestId: string; paymentId: string }>,

@@ -8,8 +8,8 @@ import { forwarder, type TronWorld } from '../chain/tron-world';
 import { byTwoOperators } from '../operators';
 import { payer, TronShop, units, type Made } from './tron-shop';
 
-/** TRX that no transaction says anything of, as contracts send it: it is in the books, nobody is credited, and operators
- *  can give it to its payment. */
+/** TRX that no transaction says anything of, as contracts send it: it is in the books, nobody is credited, and
+ *  operators can give it to its payment. */
 
 let tron: TronShop;
 let world: TronWorld;
