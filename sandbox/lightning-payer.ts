@@ -47,6 +47,6 @@ export async function payInvoice(node: PayerNode, invoice: string, withinMs = 60
 export const invoiceOf = (node: PayerNode, amount: string): Promise<string> =>
   lndHttp(loginOf(node)).ask({
     path: '/v1/invoices',
-    body: { value: toUnits(amount, 8).toString(), memo: 'Withdrawal to the payer' },
+    body: { value: toUnits(amount, 8).toString() },
     shape: (answer) => text(fields(answer, 'The invoice'), 'payment_request'),
   });

@@ -20,7 +20,7 @@ export async function noteOverdue(tx: EntityManager): Promise<void> {
       subject: { kind: 'withdrawal', id },
       details: { hash, since },
     });
-  const taking = await tx.query<Array<{ id: string; paymentId: string; hash: string; since: Date }>>(
+  const taking = await tx.query<Array<{ id: string; paymentId: string; hash: string | null; since: Date | null }>>(
     `SELECT id, payment_id AS "paymentId", hash, decided_at AS since FROM lightning_invoice
       WHERE over_at IS NULL AND decision = 'take' AND decided_at < now() - $1::interval`,
     [takingFor],

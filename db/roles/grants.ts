@@ -262,6 +262,7 @@ export const tableGrants: TableGrants = {
   rate_look: { api: 'SELECT', payments: 'SELECT, INSERT, UPDATE (currencies, started_at)' },
   receipt_email: { api: 'SELECT, INSERT, UPDATE (mail_id)', payments: 'SELECT, UPDATE (mail_id)' },
   reconciliation: {
+    audit: 'SELECT',
     'api, operator': 'SELECT, UPDATE (ledger, unexplained)',
     payments: 'SELECT, INSERT, UPDATE (arriving, at, chain, details, height, leaving, ledger, open, unexplained)',
     chain: 'SELECT, LOCK',

@@ -29,8 +29,8 @@ export function isVeiled(address: string): boolean {
   return parsed.kind() === 'ipv6' && (parsed as ipaddr.IPv6).match(veiled);
 }
 
-/** Where clouds tell any machine of theirs its own secrets: link-local addresses, also by their name in IPv6 (RFC 6052),
- *  and those that two clouds have elsewhere. Nobody's receiver is there, so not even a sandbox asks them. */
+/** Where clouds tell any machine of theirs its own secrets: link-local addresses, also by their name in IPv6 (RFC
+ *  6052), and those that two clouds have elsewhere. Nobody's receiver is there, so not even a sandbox asks them. */
 export const neverAsked = [
   '169.254.0.0/16',
   '64:ff9b::a9fe:0/112',
