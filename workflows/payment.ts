@@ -104,13 +104,14 @@ export async function payment(id: string, shown?: PaymentSnapshot['status']): Pr
 }
 
 /** Most payments are never paid: one task at their deadline is all that they cost, with the look in it. Where that has
- *  no answer, a task of its own asks for as long as it takes. Decision: 0086. */
+ *  no answer, an activity of its own asks for as long as it takes. Decision: 0075. */
 async function firstLook(id: string): Promise<PaymentSnapshot> {
   if (wf.patched('first-look-in-task'))
     try {
       return await inTask.advancePayment(id);
     } catch (error) {
-      if (!(error instanceof wf.ActivityFailure)) throw error;
+      // Within an ActivityFailure the first time, and bare for whoever replays it.
+      if (!(error instanceof wf.TemporalFailure)) throw error;
     }
   return steps.advance(id);
 }

@@ -21,7 +21,9 @@ it('has a history of every ending that a workflow over money has by itself', () 
     ...['settled-BTC', 'settled-ETH', 'settled-USDT_ERC20'].map((name) => `payment-${name}`),
     ...['expired', 'underpaid', 'cancelled', 'reorged', 'part-then-rest'].map((name) => `payment-${name}`),
     ...['accepted', 'other-accepted', 'other-rejected'].map((name) => `payment-${name}`),
-    ...['expired-in-task', 'settled-in-task-BTC', 'settled-in-task-ETH'].map((name) => `payment-${name}`),
+    ...['first-look-too-slow', 'expired-in-task', 'settled-in-task-BTC', 'settled-in-task-ETH'].map(
+      (name) => `payment-${name}`,
+    ),
     ...['BTC', 'ETH', 'USDT_ERC20'].flatMap((name) => [`sweep-${name}`, `withdrawal-${name}`, `refund-${name}`]),
     ...['sweepBatch-BTC', 'sweepBatch-USDT_ERC20', 'consolidate-BTC', 'consolidate-ETH', 'refund-held'],
     ...['conversion-BTC-ETH', 'conversion-USDT_ERC20-BTC', 'conversion-failed'],
