@@ -2,7 +2,7 @@ import dns from 'node:dns';
 import type { LookupFunction } from 'node:net';
 import axios from 'axios';
 import { RequestFilteringHttpAgent, RequestFilteringHttpsAgent } from 'request-filtering-agent';
-import { checkCallbackUrl, isVeiled, neverAsked } from '../../domain/webhooks/callback-url';
+import { checkCallbackUrl, isNeverAsked, isVeiled } from '../../domain/webhooks/callback-url';
 import { DomainError } from '../../domain/errors';
 
 /** What a request to somebody else's server came to; `error` where no answer came or we would not ask. */
@@ -42,13 +42,13 @@ export const postOutside = (
 ): Promise<Posted> =>
   askOutside({ method: 'POST', url, body, headers, allowInsecure, kept: keptBody, isBodyNeeded: false });
 
-/** The system's look-up, without answers that are public names of other addresses. The filtering agent compares an
- *  address with ranges of its own family only, so it cannot refuse these. */
-const unveiledLookup: LookupFunction = (name, options, done) =>
+/** The system's look-up, without answers that are public names of other addresses, or that nobody may ask. The
+ *  filtering agent compares an address with ranges of its own family only, so it cannot refuse these. */
+const guardedLookup: LookupFunction = (name, options, done) =>
   dns.lookup(name, { ...options, all: true }, (error, found) => {
-    const hidden = found?.find(({ address }) => isVeiled(address));
+    const barred = found?.find(({ address }) => isVeiled(address) || isNeverAsked(address));
     if (error) done(error, []);
-    else if (hidden) done(new Error(`DNS lookup ${hidden.address}(host:${name}) is not allowed: it hides another`), []);
+    else if (barred) done(new Error(`DNS lookup ${barred.address}(host:${name}) is not allowed`), []);
     else if (options.all) done(null, found);
     else done(null, found[0]!.address, found[0]!.family);
   });
@@ -77,8 +77,7 @@ export async function askOutside(ask: Ask): Promise<Posted> {
   const rules = {
     allowPrivateIPAddress: allowInsecure,
     allowMetaIPAddress: false,
-    denyIPAddressList: neverAsked,
-    lookup: unveiledLookup,
+    lookup: guardedLookup,
     keepAlive: false,
   };
   const abort = new AbortController();

@@ -31,22 +31,20 @@ export function isVeiled(address: string): boolean {
 
 /** Where clouds tell any machine of theirs its own secrets: link-local addresses, also by their name in IPv6 (RFC
  *  6052), and those that two clouds have elsewhere. Nobody's receiver is there, so not even a sandbox asks them. */
-export const neverAsked = [
+const neverAsked = [
   '169.254.0.0/16',
   '64:ff9b::a9fe:0/112',
   'fe80::/10',
   'fd00:ec2::254/128',
   '100.100.100.200/32',
-];
-
-const neverAskedRanges = neverAsked.map((range) => ipaddr.parseCIDR(range));
+].map((range) => ipaddr.parseCIDR(range));
 
 /** Whether a host is such an address, in whatever spelling or within whatever public name of an IPv4 address. */
-function isNeverAsked(hostname: string): boolean {
+export function isNeverAsked(hostname: string): boolean {
   const bare = hostname.replace(/^\[|\]$|\.$/g, '');
   if (!ipaddr.isValid(bare)) return false;
   const address = ipaddr.process(bare);
-  return neverAskedRanges.some(([range, bits]) => address.kind() === range.kind() && address.match(range, bits));
+  return neverAsked.some(([range, bits]) => address.kind() === range.kind() && address.match(range, bits));
 }
 
 /** Whether an address, in any spelling that is one, is of the public internet. */
