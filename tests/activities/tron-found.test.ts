@@ -6,21 +6,16 @@ import type { NetworkId } from '../../domain/chains/assets';
 import { evmAddress } from '../../chains/tron/address';
 import { forwarder, type TronWorld } from '../chain/tron-world';
 import { byTwoOperators } from '../operators';
-import { payer, TronShop, units, type Made } from './tron-shop';
+import { forAllTests, payer, units, type Made, type TronShop } from './tron-shop';
 
 /** TRX that no transaction says anything of, as contracts send it: it is in the books, nobody is credited, and
  *  operators can give it to its payment. */
 
 let tron: TronShop;
 let world: TronWorld;
-beforeAll(async () => {
-  tron = await TronShop.start();
-  ({ world } = tron);
-});
-afterAll(() => tron?.end());
-afterEach(async () => {
-  expect(await tron.wrong()).toEqual([]);
-  expect(await tron.unreconciled()).toEqual([]);
+forAllTests((started) => {
+  tron = started;
+  ({ world } = started);
 });
 
 /** Has a contract send TRX on. */

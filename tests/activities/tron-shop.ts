@@ -200,3 +200,17 @@ const quiet = { info: () => undefined, warn: () => undefined };
 export const networkOfShop: NetworkId = network;
 /** Base units of an amount of either asset. */
 export const units = (amount: string | number): bigint => BigInt(Math.round(Number(amount) * 1_000_000));
+
+/** Starts one for all tests of a file. After each of them the books are right, and agree with the chain. */
+export function forAllTests(started: (tron: TronShop) => void): void {
+  let tron: TronShop | undefined;
+  beforeAll(async () => {
+    tron = await TronShop.start();
+    started(tron);
+  });
+  afterAll(() => tron?.end());
+  afterEach(async () => {
+    expect(await tron?.wrong()).toEqual([]);
+    expect(await tron?.unreconciled()).toEqual([]);
+  });
+}

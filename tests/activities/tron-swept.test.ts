@@ -3,21 +3,16 @@ import { sweepActivities } from '../../activities/sweeps/sweeps';
 import { createCodecs } from '../../chains/codecs';
 import { addWallet } from '../../db/wallets/wallets';
 import type { TronWorld } from '../chain/tron-world';
-import { payer, TronShop, units, type Made } from './tron-shop';
+import { forAllTests, payer, units, type Made, type TronShop } from './tron-shop';
 
 /** Sweeps of TRX and USDT_TRC20 to the settled payment. Who pays for what is left behind is the platform: it brings the
  *  TRX that a token burns. */
 
 let tron: TronShop;
 let world: TronWorld;
-beforeAll(async () => {
-  tron = await TronShop.start();
-  ({ world } = tron);
-});
-afterAll(() => tron?.end());
-afterEach(async () => {
-  expect(await tron.wrong()).toEqual([]);
-  expect(await tron.unreconciled()).toEqual([]);
+forAllTests((started) => {
+  tron = started;
+  ({ world } = started);
 });
 
 const attemptsOf = ({ paymentId }: Made): Promise<Array<{ kind: string; moved: string; fee: string }>> =>
