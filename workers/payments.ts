@@ -1,7 +1,7 @@
 import { WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError, type Client } from '@temporalio/client';
 import type { WorkerOptions } from '@temporalio/worker';
 import { createPaymentActivities } from '../activities';
-import type { EndWorkflows } from '../activities/temporal/restart';
+import type { EndWorkflows, RunningWorkflows } from '../activities/temporal/restart';
 import { ServerPlaces } from '../activities/webhooks/server-places';
 import { createAdapter, createCodecs } from '../chains/adapters';
 import { lightningReader } from '../chains/lightning/node';
@@ -17,14 +17,21 @@ import { readingsOf } from './readings';
 import { runProcess, workflowSource, type Process } from './worker';
 import { workflowIds } from '../domain/workflow-ids';
 
-/** Ids of running workflows of a type, by Temporal's index. */
+/** So many ids are asked for in one query. */
+const idsInOneQuery = 200;
+
+/** Those of the workflows that run, by Temporal's index. Ids are ours: no quotation mark is in them. */
 const runningIn =
-  (client: Client) =>
-  async (workflowType: string): Promise<ReadonlySet<string>> => {
-    const ids = new Set<string>();
-    const query = `WorkflowType = '${workflowType}' AND ExecutionStatus = 'Running'`;
-    for await (const execution of client.workflow.list({ query, pageSize: 1000 })) ids.add(execution.workflowId);
-    return ids;
+  (client: Client): RunningWorkflows =>
+  async (workflowIds) => {
+    const alive = new Set<string>();
+    for (let n = 0; n < workflowIds.length; n += idsInOneQuery) {
+      const ids = workflowIds.slice(n, n + idsInOneQuery).map((id) => `'${id}'`);
+      const query = `WorkflowId IN (${ids.join(', ')}) AND ExecutionStatus = 'Running'`;
+      for await (const { workflowId } of client.workflow.list({ query, pageSize: idsInOneQuery }))
+        alive.add(workflowId);
+    }
+    return alive;
   };
 
 /** Ends the workflows of a type that were started before a moment. One that has ended meanwhile is no fault. */

@@ -13,10 +13,11 @@ import { bookIntent } from '../../txmanager/book';
 import { outgoingKinds } from '../../txmanager/kinds';
 import type { OpenRows } from '../../txmanager/kinds/kind';
 
-/** Ids of the workflows of a type that run now, by Temporal's own index, which may be some seconds old. */
-export type RunningWorkflows = (workflowType: string) => Promise<ReadonlySet<string>>;
+/** Of these ids of workflows, those that run now, by Temporal's own index, which may be some seconds old. */
+export type RunningWorkflows = (workflowIds: readonly string[]) => Promise<ReadonlySet<string>>;
 /** Ends what runs of a type and was started before a moment; answers how many there were. */
 export type EndWorkflows = (workflowType: string, before: Date, reason: string) => Promise<number>;
+type OpenRow = Readonly<{ id: string; attributes: Record<string, string> }>;
 export type ReconcileDeps = Readonly<{
   db: DataSource;
   running: RunningWorkflows;
@@ -24,17 +25,21 @@ export type ReconcileDeps = Readonly<{
   endWorkflows?: EndWorkflows;
   config: SettlementDeps['config'] & Readonly<{ PAYER_DATA_DAYS: number }>;
   log: { warn(fields: object, text: string): void };
+  /** So many payments that nobody has paid are looked at in one look; those after them in the next. */
+  waitingInOneLook?: number;
 }>;
 
-/** Open rows, each with the workflow that it must have: those of outgoing money, and others. Rows younger than a
- *  minute are the dispatcher's. Invariants: I13. */
+const paymentSql = `SELECT p.id, jsonb_build_object('MerchantId', p.merchant_id, 'PaymentStatus', p.status,
+    'PaymentId', p.id) AS attributes
+  FROM payment p WHERE p.created_at < now() - interval '60 seconds'`;
+
+/** Open rows, each with the workflow that it must have: payments with money, outgoing money, and others. Rows younger
+ *  than a minute are the dispatcher's. Invariants: I13. */
 const openRows = (): readonly OpenRows[] => [
   {
     workflow: 'payment',
-    sql: `SELECT p.id, jsonb_build_object('MerchantId', p.merchant_id, 'PaymentStatus', p.status,
-             'PaymentId', p.id) AS attributes FROM payment p
-           WHERE p.status NOT IN ('SETTLED', 'EXPIRED', 'CANCELLED', 'FAILED')
-             AND p.created_at < now() - interval '60 seconds'`,
+    sql: `${paymentSql}
+      AND p.status NOT IN ('SETTLED', 'EXPIRED', 'CANCELLED', 'FAILED', 'WAITING', 'AWAITING_CURRENCY')`,
   },
   ...outgoingKinds.flatMap((kind) => kind.openRows),
   {
@@ -53,6 +58,9 @@ const openRows = (): readonly OpenRows[] => [
   },
 ];
 
+/** Parameters: the id after which to go on, and how many. */
+const waitingSql = `${paymentSql} AND p.status IN ('WAITING', 'AWAITING_CURRENCY') AND p.id > $1 ORDER BY p.id LIMIT $2`;
+
 /** Types of workflows that process rows. */
 const rowWorkflows = (Object.keys(workflowIds) as Array<keyof typeof workflowIds>).filter(
   (name) => typeof workflowIds[name] === 'function' && !['chain', 'mail', 'askedScreening'].includes(name),
@@ -60,40 +68,57 @@ const rowWorkflows = (Object.keys(workflowIds) as Array<keyof typeof workflowIds
 
 /** Finds what lost its workflow, and asks for it again; ends what was interrupted before it began; forgets what is kept
  *  for a time only. */
-export const restartActivities = ({ db, running, endWorkflows, log, config }: ReconcileDeps) => ({
-  /** How many workflows had to be asked for again. A signal starts what is missing and does no harm to what runs. */
-  async reconcile(): Promise<number> {
-    let missing = 0;
-    await endForgotten({ db, log, ...(endWorkflows ? { endWorkflows } : {}) });
-    for (const id of await lostToBook(db)) await db.transaction((tx) => bookIntent(tx, id));
-    for (const { workflow, sql } of openRows()) {
-      const rows = (await db.query(sql)) as Array<{ id: string; attributes: Record<string, string> }>;
-      if (!rows.length) continue;
-      const alive = await running(workflow);
-      const lost = rows
-        .map((row) => ({ ...row, workflow_id: workflowIds[workflow](row.id) }))
-        .filter((row) => !alive.has(row.workflow_id));
-      if (!lost.length) continue;
-      missing += lost.length;
-      log.warn({ workflow, lost: lost.length }, 'Open rows without a running workflow: asking for it again');
-      await db.query(
-        `SELECT request_workflow_2('signal', $1, lost.workflow_id, jsonb_build_array(lost.id), 'updated',
-                  lost.attributes, NULL)
-           FROM jsonb_to_recordset($2) AS lost (id text, workflow_id text, attributes jsonb)
-          WHERE NOT EXISTS (SELECT FROM temporal_request r WHERE r.workflow_id = lost.workflow_id)`,
-        [workflow, JSON.stringify(lost)],
-      );
-    }
-    const interrupted = await db.transaction(endInterrupted);
-    if (interrupted) log.warn({ interrupted }, 'Conversions interrupted before they began: cancelled');
-    await applyDueChanges(db, { config });
-    await forgetOldDeliveries(db, 1000);
-    await expirePayers(db, config.PAYER_DATA_DAYS, 1000);
-    await forgetOldRequests(db);
-    await forgetOldDeciders(db);
-    return missing;
-  },
-});
+export const restartActivities = ({
+  db,
+  running,
+  endWorkflows,
+  log,
+  config,
+  waitingInOneLook = 5000,
+}: ReconcileDeps) => {
+  /** The last unpaid payment that was looked at. */
+  let lookedAtUpTo = '';
+
+  /** Of these rows those without a workflow that runs; asks for it again. */
+  async function askAgain(workflow: OpenRows['workflow'], rows: readonly OpenRow[]): Promise<number> {
+    if (!rows.length) return 0;
+    const wanted = rows.map((row) => ({ ...row, workflow_id: workflowIds[workflow](row.id) }));
+    const alive = await running(wanted.map((row) => row.workflow_id));
+    const lost = wanted.filter((row) => !alive.has(row.workflow_id));
+    if (!lost.length) return 0;
+    log.warn({ workflow, lost: lost.length }, 'Open rows without a running workflow: asking for it again');
+    await db.query(
+      `SELECT request_workflow_2('signal', $1, lost.workflow_id, jsonb_build_array(lost.id), 'updated',
+                lost.attributes, NULL)
+         FROM jsonb_to_recordset($2) AS lost (id text, workflow_id text, attributes jsonb)
+        WHERE NOT EXISTS (SELECT FROM temporal_request r WHERE r.workflow_id = lost.workflow_id)`,
+      [workflow, JSON.stringify(lost)],
+    );
+    return lost.length;
+  }
+
+  return {
+    /** How many workflows had to be asked for again. A signal starts what is missing and does no harm to what runs. */
+    async reconcile(): Promise<number> {
+      await endForgotten({ db, log, ...(endWorkflows ? { endWorkflows } : {}) });
+      for (const id of await lostToBook(db)) await db.transaction((tx) => bookIntent(tx, id));
+      let missing = 0;
+      for (const { workflow, sql } of openRows())
+        missing += await askAgain(workflow, (await db.query(sql)) as OpenRow[]);
+      const waiting = (await db.query(waitingSql, [lookedAtUpTo, waitingInOneLook])) as OpenRow[];
+      missing += await askAgain('payment', waiting);
+      lookedAtUpTo = waiting.length < waitingInOneLook ? '' : waiting.at(-1)!.id;
+      const interrupted = await db.transaction(endInterrupted);
+      if (interrupted) log.warn({ interrupted }, 'Conversions interrupted before they began: cancelled');
+      await applyDueChanges(db, { config });
+      await forgetOldDeliveries(db, 1000);
+      await expirePayers(db, config.PAYER_DATA_DAYS, 1000);
+      await forgetOldRequests(db);
+      await forgetOldDeciders(db);
+      return missing;
+    },
+  };
+};
 
 /** A recovery has forgotten rows, and given others back an earlier state: workflows that were started before know what
  *  is no more. They end, and open rows get new ones. */
