@@ -1,6 +1,7 @@
 import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { newObjects } from '../sandbox/services';
 
 /** Packages come from the lock alone: each with the version and the integrity that the lock has. */
 
@@ -121,5 +122,10 @@ describe('D: the image', () => {
     for (const stage of stages)
       expect(stage).toMatch(/^FROM node:\d+\.\d+\.\d+-bookworm-slim(@sha256:[0-9a-f]{64})?\s/);
     expect(stages.at(-1)).toMatch(/^USER node$/m);
+  });
+
+  it('gives its processes as much room for new objects as the sandbox gives them', () => {
+    const [, entry] = /^ENTRYPOINT (\[.*\])$/m.exec(dockerfile)!;
+    expect(JSON.parse(entry!)).toEqual(['node', '--enable-source-maps', ...newObjects]);
   });
 });
