@@ -25,7 +25,8 @@ export type ReconcileDeps = Readonly<{
   endWorkflows?: EndWorkflows;
   config: SettlementDeps['config'] & Readonly<{ PAYER_DATA_DAYS: number }>;
   log: { warn(fields: object, text: string): void };
-  /** So many payments that nobody has paid are looked at in one look; those after them in the next. */
+  /** So many payments that nobody has paid are looked at in one look, and ten times as many after a look that has found
+   *  one that was lost; those after them in the next. */
   waitingInOneLook?: number;
 }>;
 
@@ -74,10 +75,22 @@ export const restartActivities = ({
   endWorkflows,
   log,
   config,
-  waitingInOneLook = 5000,
+  waitingInOneLook = 1000,
 }: ReconcileDeps) => {
   /** The last unpaid payment that was looked at. */
   let lookedAtUpTo = '';
+  let wasOneLost = false;
+
+  /** Of the payments that nobody has paid, those that are next. None needs its workflow before its deadline: news starts
+   *  one. */
+  async function lookAtWaiting(): Promise<number> {
+    const most = wasOneLost ? 10 * waitingInOneLook : waitingInOneLook;
+    const waiting = (await db.query(waitingSql, [lookedAtUpTo, most])) as OpenRow[];
+    const lost = await askAgain('payment', waiting);
+    wasOneLost = lost > 0;
+    lookedAtUpTo = waiting.length < most ? '' : waiting.at(-1)!.id;
+    return lost;
+  }
 
   /** Of these rows those without a workflow that runs; asks for it again. */
   async function askAgain(workflow: OpenRows['workflow'], rows: readonly OpenRow[]): Promise<number> {
@@ -105,9 +118,7 @@ export const restartActivities = ({
       let missing = 0;
       for (const { workflow, sql } of openRows())
         missing += await askAgain(workflow, (await db.query(sql)) as OpenRow[]);
-      const waiting = (await db.query(waitingSql, [lookedAtUpTo, waitingInOneLook])) as OpenRow[];
-      missing += await askAgain('payment', waiting);
-      lookedAtUpTo = waiting.length < waitingInOneLook ? '' : waiting.at(-1)!.id;
+      missing += await lookAtWaiting();
       const interrupted = await db.transaction(endInterrupted);
       if (interrupted) log.warn({ interrupted }, 'Conversions interrupted before they began: cancelled');
       await applyDueChanges(db, { config });

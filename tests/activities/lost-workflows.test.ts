@@ -100,3 +100,13 @@ it('asks again for each that is lost, once, and for none that runs or has ended'
   await looks(2, (id) => !lost.includes(id));
   expect(await requested()).toEqual([...lost].sort());
 });
+
+it('looks at ten times as many after a look that has found one that was lost', async () => {
+  const ids = (await payments(...Array<string>(40).fill('WAITING'))).map(workflowIds.payment);
+  expect(await looks(4, (id) => id !== ids[4])).toEqual([
+    ids.slice(0, 3),
+    ids.slice(3, 6),
+    ids.slice(6, 36),
+    ids.slice(36, 39),
+  ]);
+});
