@@ -65,6 +65,7 @@ export async function soak({ minutes, load, say }: SoakOptions): Promise<Finding
     return [
       ...memoryOf(watched, since),
       ...timesOf(watched, work.creations, since, end.atMs),
+      ...cpuIn(watched, since, end.atMs),
       ...rowsOf(watched, since, end.atMs),
     ];
   } finally {
@@ -127,18 +128,41 @@ function memoryOf({ memory }: Watched, sinceMs: number): Finding[] {
   });
 }
 
-function timesOf({ times }: Watched, creations: readonly Sample[], sinceMs: number, untilMs: number): Finding[] {
+function timesOf({ times, bare }: Watched, creations: readonly Sample[], sinceMs: number, untilMs: number): Finding[] {
   const middleMs = (sinceMs + untilMs) / 2;
   const all: ReadonlyArray<readonly [string, readonly Sample[]]> = [
     ['POST /api/v1/payments', creations],
     ...reads.map((path) => [`GET ${path}`, times[path]] as const),
   ];
-  return all.map(([name, samples]) => {
+  const look = (name: string, samples: readonly Sample[]): Readonly<{ what: string; ratio: number }> => {
     const before = median(after(samples, sinceMs, middleMs).map(({ value }) => value));
     const last = median(after(samples, middleMs).map(({ value }) => value));
     const ratio = last / before;
-    const what = `${name}: ${last.toFixed(1)} ms against ${before.toFixed(1)} ms before, ${ratio.toFixed(2)} ×`;
-    return { what: `${what} (limit ${mostSlower})`, holds: ratio <= mostSlower };
+    return {
+      what: `${name}: ${last.toFixed(1)} ms against ${before.toFixed(1)} ms before, ${ratio.toFixed(2)} ×`,
+      ratio,
+    };
+  };
+  return [
+    { what: look('a request that reads nothing', bare).what },
+    ...all.map(([name, samples]) => {
+      const { what, ratio } = look(name, samples);
+      return { what: `${what} (limit ${mostSlower})`, holds: ratio <= mostSlower };
+    }),
+  ];
+}
+
+/** Why times change: what each part took of the CPUs in the last third, and in the one before it. */
+function cpuIn({ cpu }: Watched, sinceMs: number, untilMs: number): Finding[] {
+  const middleMs = (sinceMs + untilMs) / 2;
+  const perSecond = (samples: readonly Sample[]): number => {
+    const [first, last] = [samples[0], samples.at(-1)];
+    return first && last && last.atMs > first.atMs ? (1000 * (last.value - first.value)) / (last.atMs - first.atMs) : 0;
+  };
+  return [...ours, ...others].map((part) => {
+    const before = perSecond(after(cpu[part], sinceMs, middleMs));
+    const last = perSecond(after(cpu[part], middleMs));
+    return { what: `CPU of ${part}: ${last.toFixed(0)} ms a second against ${before.toFixed(0)} before` };
   });
 }
 

@@ -1,3 +1,4 @@
+import { cpuOf } from '../bench/cpu-time';
 import type { Shop, World } from '../world';
 import type { End } from './end';
 import type { Sample } from './growth';
@@ -15,6 +16,10 @@ export type Watched = Readonly<{
   memory: Readonly<Record<Part, Sample[]>>;
   rows: Readonly<Record<(typeof prunedTables)[number], Sample[]>>;
   times: Readonly<Record<(typeof reads)[number], Sample[]>>;
+  /** How long a request took that reads nothing: what the machine makes of any other. */
+  bare: Sample[];
+  /** Milliseconds of CPU since each part has started. */
+  cpu: Readonly<Record<Part, Sample[]>>;
 }>;
 
 const listsFor = <Key extends string>(keys: readonly Key[]): Record<Key, Sample[]> =>
@@ -22,14 +27,23 @@ const listsFor = <Key extends string>(keys: readonly Key[]): Record<Key, Sample[
 
 export async function watch(world: World, shop: Shop, end: End): Promise<Watched> {
   const parts = [...ours, ...others];
-  const watched = { memory: listsFor(parts), rows: listsFor(prunedTables), times: listsFor(reads) };
+  const watched = {
+    ...{ memory: listsFor(parts), cpu: listsFor(parts) },
+    ...{ rows: listsFor(prunedTables), times: listsFor(reads), bare: [] as Sample[] },
+  };
   while (!end.isOver()) {
     const atMs = performance.now();
-    for (const part of parts) watched.memory[part].push({ atMs, value: bytesOf(world, part) });
+    for (const part of parts) {
+      watched.memory[part].push({ atMs, value: bytesOf(world, part) });
+      watched.cpu[part].push({ atMs, value: cpuOf(world, part) });
+    }
     for (const table of prunedTables) {
       const [row] = (await world.db.query(`SELECT count(*)::int AS n FROM ${table}`)) as Array<{ n: number }>;
       watched.rows[table].push({ atMs, value: row!.n });
     }
+    const asked = performance.now();
+    await world.call(null, 'GET', '/healthz');
+    watched.bare.push({ atMs: asked, value: performance.now() - asked });
     for (const path of reads) {
       const began = performance.now();
       const { status } = await world.call(shop, 'GET', path);
