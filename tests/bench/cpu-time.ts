@@ -11,6 +11,9 @@ export type Process = (typeof measured)[number];
 /** Milliseconds of CPU. */
 export type CpuTimes = Readonly<Record<Process, number>>;
 
+export const shownTimes = (each: CpuTimes): string =>
+  measured.map((name) => `${name} ${each[name].toFixed(2)}`).join(', ');
+
 const parts: Readonly<Record<Process, string>> = {
   ...{ api: 'api-1', postgres: 'postgres', temporal: 'temporal' },
   ...{ payments: 'payments-1', chain: 'chain-1', signer: 'signer-1' },

@@ -3,7 +3,7 @@ import pg from 'pg';
 import { World, type Shop } from '../world';
 import { bareInsert, bareStart, createIndexes } from './bare';
 import { ask, fundConversions } from './conversions';
-import { costOf, idleTimes, measured, type Cost, type CpuTimes, type Process } from './cpu-time';
+import { costOf, idleTimes, measured, shownTimes, type Cost, type CpuTimes, type Process } from './cpu-time';
 import { clients, dispatched, report, times } from './measure';
 import { Payer } from './payouts';
 import { emit, serve } from './webhooks';
@@ -157,8 +157,6 @@ async function convert(world: World, shop: Shop): Promise<void> {
     await must(world, shop, '/api/v1/conversions', ask);
   }
 }
-
-const shownTimes = (each: CpuTimes): string => measured.map((name) => `${name} ${each[name].toFixed(2)}`).join(', ');
 
 function print(name: string, each: CpuTimes, rate = ''): void {
   console.log(`  ${name}: ms of CPU ${shownTimes(each)} ${rate}`.trimEnd());

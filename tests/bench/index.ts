@@ -19,6 +19,7 @@ import { listTimes } from './lists';
 import { payouts } from './payouts';
 import { clients, createSeconds, dispatched, lines, median, rate, report, rounds } from './measure';
 import { mempool } from './mempool';
+import { expiringNetworks } from './expiring';
 import { manyNetworks } from './networks';
 import { manyOpen } from './open';
 import { gasPerDeposit } from './sweeps';
@@ -225,6 +226,7 @@ const alone: Readonly<Record<string, () => Promise<void>>> = {
   copies: copiesOfTheApi,
   open: manyOpen,
   networks: manyNetworks,
+  expiring: expiringNetworks,
   webhooks: () =>
     onService(async (world) => {
       await firstAttempts(world);
