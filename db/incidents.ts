@@ -84,8 +84,13 @@ export const openIncidentAgain = (db: Queryable, incident: NewIncident): Promise
   );
 
 /** The condition is over. */
-export const resolveIncident = (db: Queryable, incident: Named): Promise<unknown> =>
-  db.query('UPDATE incident SET resolved_at = now() WHERE key = $1 AND resolved_at IS NULL', [keyOf(incident)]);
+export const resolveIncident = (db: Queryable, incident: Named): Promise<unknown> => resolveIncidents(db, [incident]);
+
+/** The conditions are over. */
+export const resolveIncidents = (db: Queryable, incidents: readonly Named[]): Promise<unknown> =>
+  db.query('UPDATE incident SET resolved_at = now() WHERE key = ANY($1) AND resolved_at IS NULL', [
+    incidents.map(keyOf),
+  ]);
 
 /** Resolves the incident of deposits that could not be verified in a block: the block is gone. */
 export const resolveUnverified = (tx: EntityManager, depositIds: readonly string[]): Promise<unknown> =>

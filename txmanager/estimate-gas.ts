@@ -1,17 +1,17 @@
 import type { EntityManager } from 'typeorm';
 import { inParallel } from '../chains/json-rpc';
-import { openIncidentAgain, resolveIncident } from '../db/incidents';
+import { openIncidentAgain } from '../db/incidents';
 import { depositsById } from '../db/payments/deposits';
 import { disband } from '../db/sweeps/sweeps';
 import { intentsOwnedBy, type IntentRow } from '../db/txmanager/intents';
-import { baseUnits, isToken, networks, type NetworkId } from '../domain/chains/assets';
+import { baseUnits, networks, type NetworkId } from '../domain/chains/assets';
 import type { AskedTransfer, GasAnswer } from '../domain/chains/chain';
-import { batchGasLimit, gasCeiling, gasLimitOf, workOfTransfer } from '../domain/chains/costs';
+import { batchGasLimit, gasCeiling, gasLimitOf } from '../domain/chains/costs';
 import { tagIn, type Destination } from '../domain/chains/tags';
-import { limitsWith } from '../domain/txmanager/fee-limits';
 import { kinds } from '../domain/txmanager/kinds';
 import type { IntentOwner } from '../domain/workflow-ids';
 import { chargeGas, unpaidGas } from './charge-gas';
+import { keepEstimates, keepUsual, refusalOf, type Estimate } from './keep-estimates';
 import { kindOf } from './kinds';
 import { lockObligation } from './kinds/obligations';
 import { lookAgainInMs } from './plan-outgoing';
@@ -77,7 +77,13 @@ export async function estimateOwned(deps: GasDeps, owner: IntentOwner): Promise<
   };
   const transfers = due.filter((intent) => !isTopUp(intent));
   const answers = await inParallel(transfers, atOnce, (intent) => ask(deps, intent, topUpOf(intent, all)));
-  for (const [n, intent] of transfers.entries()) note(intent, await noteAnswer(deps, intent, answers[n]!));
+  const done = transfers.flatMap((intent, n): Estimate[] => {
+    const answer = answers[n]!;
+    return answer.state === 'done' ? [{ intent, gas: answer.gas }] : [];
+  });
+  const kept = await keepUsual(deps.db, done);
+  for (const [n, intent] of transfers.entries())
+    if (!kept.has(intent.id)) note(intent, await noteAnswer(deps, intent, answers[n]!));
   for (const from of new Set(transfers.filter(isTopUpExact).map((intent) => intent.from_address)))
     hasEnded = (await deps.db.transaction((tx) => topUpMore(tx, owner, from))) || hasEnded;
   for (const { id } of due.filter(isTopUp)) {
@@ -141,14 +147,12 @@ const noteAnswer = (deps: GasDeps, asked: IntentRow, answer: GasAnswer): Promise
       [asked.id, JSON.stringify(asked.outputs)],
     );
     if (!intent) return 'ended';
-    const incident = { kind: 'transfer-refused', subject: { kind: 'intent', id: intent.id } } as const;
     const { asked: askedOf, refused } = kindOf(intent);
     let message = refusedMessage;
     if (answer.state === 'done') {
       const charged = await askedOf?.(tx, intent);
       if (!charged || (await chargeGas(tx, charged, answer.gas))) {
-        await resolveIncident(tx, incident);
-        await keep(tx, intent, answer.gas);
+        await keepEstimates(tx, [{ intent, gas: answer.gas }]);
         return 'done';
       }
       message = unpaidGas;
@@ -166,29 +170,13 @@ const noteAnswer = (deps: GasDeps, asked: IntentRow, answer: GasAnswer): Promise
     const { currency, from_address: from, outputs, payment_id: paymentId } = intent;
     const reason = answer.state === 'reverts' ? answer.reason : message;
     const details = { intentId: intent.id, paymentId, currency, from, to: outputs[0]!.address, reason };
-    await openIncidentAgain(tx, { ...incident, details });
+    await openIncidentAgain(tx, { ...refusalOf(intent), details });
     return { reason: refusedMessage };
   });
 
 /** What a merchant reads of a transfer that cannot succeed. */
 const refusedMessage =
   'The address does not take this transfer: it would be reverted. Nothing was sent. Use another address';
-
-async function keep(tx: EntityManager, intent: IntentRow, gas: bigint): Promise<void> {
-  const before = intent.gas_limit === null ? workOfTransfer(intent.currency) : BigInt(intent.gas_limit);
-  const limits = limitsWith(intent.max_unit_price, gas, before, isFeeKept(intent));
-  await tx.query(
-    `UPDATE intent SET gas_limit = $2, gas_estimated_at = now(), max_unit_price = $3, fee_budget = $4 WHERE id = $1`,
-    [intent.id, gas.toString(), limits.maxUnitPrice, limits.feeBudget],
-  );
-}
-
-/** Was the most that its fee may be left on its address when it was planned? */
-const isFeeKept = ({ kind, currency, deposit_ids }: IntentRow): boolean => {
-  const { leaves, spends } = kinds[kind];
-  const isMove = !leaves && spends === 'treasury';
-  return !isToken(currency) && (isMove || (leaves && deposit_ids.length > 0));
-};
 
 /** A top-up brings what the transfers that it was planned for take at their highest price. null where none is left, and
  *  it is dropped; 'early' while one of them has no estimate; as it was planned where they are signed. */

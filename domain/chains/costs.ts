@@ -112,12 +112,24 @@ export function gasLimitOf(currency: Currency, estimate: bigint): bigint {
  *  network fee that was quoted for that; '0' where it takes no more. `gasLimit`: the work that is signed, its margin
  *  included. Decimal strings, rounded up. */
 export function feeAboveQuote(currency: Currency, quoted: string, gasLimit: bigint): string {
+  if (!takesMore(currency, gasLimit)) return '0';
   const usual = settlementWork(currency);
-  const taken = (gasLimit * 100n) / (100n + accountOf(currency).work.marginPercent);
-  if (taken <= usual) return '0';
   const { decimals } = assetOf(currency);
-  return divide(times(quoted, (taken - usual).toString(), 36, 'up'), usual.toString(), decimals, 'up');
+  return divide(
+    times(quoted, (takenOf(currency, gasLimit) - usual).toString(), 36, 'up'),
+    usual.toString(),
+    decimals,
+    'up',
+  );
 }
+
+/** Whether a recipient takes more than the usual transfer. `gasLimit`: as above. */
+export const takesMore = (currency: Currency, gasLimit: bigint): boolean =>
+  takenOf(currency, gasLimit) > settlementWork(currency);
+
+/** The work that was estimated, before the margin was added that is signed. */
+const takenOf = (currency: Currency, gasLimit: bigint): bigint =>
+  (gasLimit * 100n) / (100n + accountOf(currency).work.marginPercent);
 
 /** The most work that one transfer may be signed with. */
 export function gasCeiling(currency: Currency): bigint {

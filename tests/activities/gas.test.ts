@@ -605,3 +605,32 @@ describe('A3: a batch of tokens that was reverted', () => {
     expect((await inTreasury()) - before).toBe(100_000_000n);
   });
 });
+
+describe('A4: a mass payout', () => {
+  it('has what is usual estimated at once, and is charged for a line that takes more', async () => {
+    const [usual, more] = [await stranger(), await stranger(storing)];
+    const rows = Array.from({ length: 12 }, (_, n) => ({
+      currency: 'ETH',
+      address: n === 7 ? more : usual,
+      amount: '0.002',
+    }));
+    const { row } = await db.transaction((tx) =>
+      queueBatch(tx, { codecs, rateMaxAgeSeconds: 3600 }, merchantId, ann, { rows }),
+    );
+    await payouts.payoutStep(row.id);
+    const estimated = await db.query<Array<{ gas: string | null; by: string; charges: number }>>(
+      `SELECT i.gas_limit::text AS gas, i.xmin::text AS by, count(j.key)::int AS charges
+         FROM payout_leg l JOIN intent i ON i.id = l.intent_id
+           LEFT JOIN journal j ON j.key = 'hold/leg/' || l.id || '/gas'
+        WHERE l.batch_id = $1 GROUP BY i.id, i.xmin ORDER BY i.id`,
+      [row.id],
+    );
+    const ofUsual = estimated.filter(({ gas }) => gas === '21000');
+    expect(ofUsual.map(({ charges }) => charges)).toEqual(Array<number>(11).fill(0));
+    expect(new Set(ofUsual.map(({ by }) => by)).size).toBe(1);
+    const others = estimated.filter(({ gas }) => gas !== '21000');
+    expect(others).toEqual([{ gas: expect.any(String), by: expect.any(String), charges: 1 }]);
+    expect(Number(others[0]!.gas)).toBeGreaterThan(21_000);
+    expect(await signer.signPayouts(row.id)).toEqual({ stored: 12 });
+  });
+});

@@ -1,0 +1,70 @@
+import type { DataSource, EntityManager } from 'typeorm';
+import { resolveIncidents } from '../db/incidents';
+import type { IntentRow } from '../db/txmanager/intents';
+import { isToken } from '../domain/chains/assets';
+import { takesMore, workOfTransfer } from '../domain/chains/costs';
+import { limitsWith } from '../domain/txmanager/fee-limits';
+import { kinds } from '../domain/txmanager/kinds';
+import { lockObligations } from './kinds/obligations';
+
+/** What planned intents take, by the nodes, beside them. */
+
+/** `gas`: what its transaction is to be signed with, the margin included. */
+export type Estimate = Readonly<{ intent: IntentRow; gas: bigint }>;
+
+/** The incident of a transfer that its recipient, or a balance, does not allow. */
+export const refusalOf = ({ id }: Pick<IntentRow, 'id'>) =>
+  ({ kind: 'transfer-refused', subject: { kind: 'intent', id } }) as const;
+
+/** Keeps estimates, with the fee limits that follow from them. The caller has locked the intents. */
+export async function keepEstimates(tx: EntityManager, estimates: readonly Estimate[]): Promise<void> {
+  const kept = estimates.map(({ intent, gas }) => {
+    const before = intent.gas_limit === null ? workOfTransfer(intent.currency) : BigInt(intent.gas_limit);
+    const { maxUnitPrice, feeBudget } = limitsWith(intent.max_unit_price, gas, before, isFeeKept(intent));
+    return { id: intent.id, gas_limit: gas.toString(), max_unit_price: maxUnitPrice, fee_budget: feeBudget };
+  });
+  await tx.query(
+    `UPDATE intent i SET gas_limit = k.gas_limit, gas_estimated_at = now(), max_unit_price = k.max_unit_price,
+            fee_budget = k.fee_budget
+       FROM jsonb_to_recordset($1) AS k (id bigint, gas_limit bigint, max_unit_price numeric, fee_budget numeric)
+      WHERE i.id = k.id`,
+    [JSON.stringify(kept)],
+  );
+  await resolveIncidents(
+    tx,
+    estimates.map(({ intent }) => refusalOf(intent)),
+  );
+}
+
+/** Keeps the estimates of those that take no more than usual, all in one transaction: nobody is charged for them.
+ *  Answers the ids that were kept. Not among them is what changed meanwhile, and what nothing wants. */
+export const keepUsual = (db: DataSource, estimates: readonly Estimate[]): Promise<ReadonlySet<string>> =>
+  db.transaction(async (tx) => {
+    const usual = new Map(
+      estimates.filter(({ intent, gas }) => !takesMore(intent.currency, gas)).map((one) => [one.intent.id, one]),
+    );
+    if (!usual.size) return new Set();
+    // In the order of the locks: what they are for, then the intents.
+    const served = await lockObligations(tx, [...usual.keys()]);
+    const asked = [...usual.values()]
+      .filter(({ intent }) => served.get(intent.id)!.fault === null)
+      .map(({ intent: { id, outputs } }) => ({ id, outputs }));
+    const intents = await tx.query<IntentRow[]>(
+      `SELECT i.* FROM intent i JOIN jsonb_to_recordset($1) AS a (id bigint, outputs jsonb)
+              ON a.id = i.id AND a.outputs = i.outputs
+        WHERE i.status = 'planned' ORDER BY i.id FOR UPDATE OF i`,
+      [JSON.stringify(asked)],
+    );
+    await keepEstimates(
+      tx,
+      intents.map((intent) => ({ intent, gas: usual.get(intent.id)!.gas })),
+    );
+    return new Set(intents.map(({ id }) => id));
+  });
+
+/** Was the most that its fee may be left on its address when it was planned? */
+const isFeeKept = ({ kind, currency, deposit_ids }: IntentRow): boolean => {
+  const { leaves, spends } = kinds[kind];
+  const isMove = !leaves && spends === 'treasury';
+  return !isToken(currency) && (isMove || (leaves && deposit_ids.length > 0));
+};
