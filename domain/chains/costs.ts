@@ -119,6 +119,11 @@ export function feeAboveQuote(currency: Currency, quoted: string, gasLimit: bigi
   return divide(times(quoted, (taken - usual).toString(), 36, 'up'), usual.toString(), decimals, 'up');
 }
 
+/** The most that a recipient may take above the usual transfer, at the price of this quote; '0' of coins, which take no
+ *  more than is planned. */
+export const mostAboveQuote = (currency: Currency, quoted: string): string =>
+  networkOf(currency).kind === 'account' ? feeAboveQuote(currency, quoted, gasCeiling(currency)) : '0';
+
 /** The most work that one transfer may be signed with. */
 export function gasCeiling(currency: Currency): bigint {
   const { ceiling } = accountOf(currency).work;
