@@ -8,12 +8,13 @@ import { baseUnits, networks, type NetworkId } from '../domain/chains/assets';
 import type { AskedTransfer, GasAnswer } from '../domain/chains/chain';
 import { batchGasLimit, gasCeiling, gasLimitOf } from '../domain/chains/costs';
 import { tagIn, type Destination } from '../domain/chains/tags';
+import { DomainError } from '../domain/errors';
 import { kinds } from '../domain/txmanager/kinds';
 import type { IntentOwner } from '../domain/workflow-ids';
-import { chargeGas, unpaidGas } from './charge-gas';
+import { chargeGas } from './charge-gas';
 import { keepEstimates, keepUsual, refusalOf, type Estimate } from './keep-estimates';
 import { kindOf } from './kinds';
-import { lockObligation } from './kinds/obligations';
+import { lockObligations } from './kinds/obligations';
 import { lookAgainInMs } from './plan-outgoing';
 import { reassignAtOnce } from './reassign-lost';
 import { leaveHeldUpGas } from './leave-wallet';
@@ -44,9 +45,9 @@ export async function withGas(deps: GasDeps, owner: IntentOwner, next: () => Pro
   for (;;) {
     const intent = await next();
     if (!intent || 'lookAgainInMs' in intent) return intent;
-    const { waits, hasEnded } = await estimateOwned(deps, owner);
-    // What has ended is not the next any more.
-    if (hasEnded) continue;
+    const { waits, isChanged } = await estimateOwned(deps, owner);
+    // What has ended is not the next any more, and what pays less is told so.
+    if (isChanged) continue;
     const reason = waits.get(intent.id);
     return reason === undefined ? intent : { lookAgainInMs, reason };
   }
@@ -61,8 +62,9 @@ export const nextOf = (deps: GasDeps, owner: IntentOwner): Promise<NextIntent> =
     }),
   );
 
-/** `waits`: why intents cannot be signed now. `hasEnded`: something will never be signed, or comes before the rest. */
-type Estimated = Readonly<{ waits: ReadonlyMap<string, string>; hasEnded: boolean }>;
+/** `waits`: why intents cannot be signed now. `isChanged`: something will never be signed, pays less, or comes before
+ *  the rest. */
+type Estimated = Readonly<{ waits: ReadonlyMap<string, string>; isChanged: boolean }>;
 
 /** Estimates what is planned of an owner and has no fresh estimate: transfers first, then the top-ups that buy their
  *  gas. */
@@ -70,32 +72,32 @@ export async function estimateOwned(deps: GasDeps, owner: IntentOwner): Promise<
   const all = await intentsOwnedBy(deps.db.manager, owner);
   const due = all.filter(isDue);
   const waits = new Map<string, string>();
-  let hasEnded = false;
+  let isChanged = false;
   const note = (intent: IntentRow, end: End): void => {
-    if (end === 'ended') hasEnded = true;
+    if (end === 'ended' || end === 'lower') isChanged = true;
     else if (end !== 'done') waits.set(intent.id, end.reason);
   };
   const transfers = due.filter((intent) => !isTopUp(intent));
   const answers = await inParallel(transfers, atOnce, (intent) => ask(deps, intent, topUpOf(intent, all)));
   const done = transfers.flatMap((intent, n): Estimate[] => {
     const answer = answers[n]!;
-    return answer.state === 'done' ? [{ intent, gas: answer.gas }] : [];
+    return answer.state === 'done' ? [{ intent, gas: answer.gas, borne: null }] : [];
   });
   const kept = await keepUsual(deps.db, done);
   for (const [n, intent] of transfers.entries())
     if (!kept.has(intent.id)) note(intent, await noteAnswer(deps, intent, answers[n]!));
   for (const from of new Set(transfers.filter(isTopUpExact).map((intent) => intent.from_address)))
-    hasEnded = (await deps.db.transaction((tx) => topUpMore(tx, owner, from))) || hasEnded;
+    isChanged = (await deps.db.transaction((tx) => topUpMore(tx, owner, from))) || isChanged;
   for (const { id } of due.filter(isTopUp)) {
     const topUp = await sized(deps, owner, id);
-    if (topUp === null) hasEnded = true;
+    if (topUp === null) isChanged = true;
     else if (topUp === 'early') waits.set(id, 'what it is for is not estimated yet');
     else note(topUp, await noteAnswer(deps, topUp, await ask(deps, topUp)));
   }
-  return { waits, hasEnded };
+  return { waits, isChanged };
 }
 
-type End = 'done' | 'ended' | Readonly<{ reason: string }>;
+type End = 'done' | 'lower' | 'ended' | Readonly<{ reason: string }>;
 
 /** For how many transfers of its owner what a token takes is brought to its address. */
 function topUpOf(intent: IntentRow, all: readonly IntentRow[]): Pick<AskedTransfer, 'topUp'> {
@@ -141,21 +143,24 @@ async function ask(deps: GasDeps, intent: IntentRow, topUp: Pick<AskedTransfer, 
 const noteAnswer = (deps: GasDeps, asked: IntentRow, answer: GasAnswer): Promise<End> =>
   deps.db.transaction(async (tx): Promise<End> => {
     // In the order of the locks: its row, then the intent.
-    await lockObligation(tx, asked.id);
+    const { fault } = (await lockObligations(tx, [asked.id])).get(asked.id)!;
     const [intent] = await tx.query<IntentRow[]>(
       `SELECT * FROM intent WHERE id = $1 AND status = 'planned' AND outputs = $2::jsonb FOR UPDATE`,
       [asked.id, JSON.stringify(asked.outputs)],
     );
+    // Dropped or changed while a node was asked: its row may want nothing of it any more.
     if (!intent) return 'ended';
+    if (fault !== null) throw new DomainError('INTENT_MISMATCH', fault);
     const { asked: askedOf, refused } = kindOf(intent);
     let message = refusedMessage;
     if (answer.state === 'done') {
       const charged = await askedOf?.(tx, intent);
-      if (!charged || (await chargeGas(tx, charged, answer.gas))) {
-        await keepEstimates(tx, [{ intent, gas: answer.gas }]);
-        return 'done';
+      const how = charged ? await chargeGas(tx, intent, charged, answer.gas) : null;
+      if (how?.state !== 'unpaid') {
+        await keepEstimates(tx, [{ intent, gas: answer.gas, borne: how?.borne ?? null }]);
+        return how?.state === 'lower' ? 'lower' : 'done';
       }
-      message = unpaidGas;
+      message = how.message;
     } else if (answer.state !== 'reverts') return { reason: answer.reason };
     if (refused) {
       await refused(tx, intent, message);

@@ -1,16 +1,17 @@
 import type { DataSource, EntityManager } from 'typeorm';
 import { resolveIncidents } from '../db/incidents';
 import type { IntentRow } from '../db/txmanager/intents';
-import { isToken } from '../domain/chains/assets';
+import { baseUnits, isToken } from '../domain/chains/assets';
 import { takesMore, workOfTransfer } from '../domain/chains/costs';
-import { limitsWith } from '../domain/txmanager/fee-limits';
+import { limitsFor, limitsWith, type FeeLimits } from '../domain/txmanager/fee-limits';
 import { kinds } from '../domain/txmanager/kinds';
 import { lockObligations } from './kinds/obligations';
 
 /** What planned intents take, by the nodes, beside them. */
 
-/** `gas`: what its transaction is to be signed with, the margin included. */
-export type Estimate = Readonly<{ intent: IntentRow; gas: bigint }>;
+/** `gas`: what its transaction is to be signed with, the margin included. `borne`: the network fee that its receiver
+ *  bears, more than the quote: what was kept back for it is more too. */
+export type Estimate = Readonly<{ intent: IntentRow; gas: bigint; borne: string | null }>;
 
 /** The incident of a transfer that its recipient, or a balance, does not allow. */
 export const refusalOf = ({ id }: Pick<IntentRow, 'id'>) =>
@@ -18,10 +19,9 @@ export const refusalOf = ({ id }: Pick<IntentRow, 'id'>) =>
 
 /** Keeps estimates, with the fee limits that follow from them. The caller has locked the intents. */
 export async function keepEstimates(tx: EntityManager, estimates: readonly Estimate[]): Promise<void> {
-  const kept = estimates.map(({ intent, gas }) => {
-    const before = intent.gas_limit === null ? workOfTransfer(intent.currency) : BigInt(intent.gas_limit);
-    const { maxUnitPrice, feeBudget } = limitsWith(intent.max_unit_price, gas, before, isFeeKept(intent));
-    return { id: intent.id, gas_limit: gas.toString(), max_unit_price: maxUnitPrice, fee_budget: feeBudget };
+  const kept = estimates.map((one) => {
+    const { maxUnitPrice, feeBudget } = limitsOf(one);
+    return { id: one.intent.id, gas_limit: one.gas.toString(), max_unit_price: maxUnitPrice, fee_budget: feeBudget };
   });
   await tx.query(
     `UPDATE intent i SET gas_limit = k.gas_limit, gas_estimated_at = now(), max_unit_price = k.max_unit_price,
@@ -36,12 +36,23 @@ export async function keepEstimates(tx: EntityManager, estimates: readonly Estim
   );
 }
 
-/** Keeps the estimates of those that take no more than usual, all in one transaction: nobody is charged for them.
+function limitsOf({ intent, gas, borne }: Estimate): FeeLimits {
+  const before = intent.gas_limit === null ? workOfTransfer(intent.currency) : BigInt(intent.gas_limit);
+  const isKept = isFeeKept(intent);
+  if (isKept && borne !== null && gas > before)
+    return limitsFor((baseUnits(intent.currency, borne) / gas).toString(), gas);
+  return limitsWith(intent.max_unit_price, gas, before, isKept);
+}
+
+/** Keeps the estimates of those that take no more than usual, all in one transaction: nobody is charged for them, and
+ *  nothing was kept back that they could be paid with.
  *  Answers the ids that were kept. Not among them is what changed meanwhile, and what nothing wants. */
 export const keepUsual = (db: DataSource, estimates: readonly Estimate[]): Promise<ReadonlySet<string>> =>
   db.transaction(async (tx) => {
     const usual = new Map(
-      estimates.filter(({ intent, gas }) => !takesMore(intent.currency, gas)).map((one) => [one.intent.id, one]),
+      estimates
+        .filter(({ intent, gas }) => !takesMore(intent.currency, gas) && !isFeeKept(intent))
+        .map((one) => [one.intent.id, one]),
     );
     if (!usual.size) return new Set();
     // In the order of the locks: what they are for, then the intents.
@@ -57,7 +68,7 @@ export const keepUsual = (db: DataSource, estimates: readonly Estimate[]): Promi
     );
     await keepEstimates(
       tx,
-      intents.map((intent) => ({ intent, gas: usual.get(intent.id)!.gas })),
+      intents.map((intent) => ({ ...usual.get(intent.id)!, intent })),
     );
     return new Set(intents.map(({ id }) => id));
   });

@@ -4,6 +4,7 @@ import type { AttemptRow, IntentRow } from '../db/txmanager/intents';
 import type { Payee } from '../db/wallets/whitelist';
 import type { KeyRole } from '../domain/chains/chain';
 import type { Destination } from '../domain/chains/tags';
+import type { AddedFee } from '../domain/txmanager/added-fee';
 
 /** Who has approved a row. `needsSecond`: somebody else than who asked for it must have. */
 type Approval = Readonly<{
@@ -25,6 +26,8 @@ export type RowFacts = Readonly<{
   approval: Approval | null;
   /** Those who must be on the whitelist of their merchant, in the order of the outputs; empty: nobody. */
   payees: readonly Payee[];
+  /** What receivers bear above the network fee that was quoted, each once; of what nobody bears so, nothing. */
+  addedFees: readonly AddedFee[];
   /** What counts it against the limits; null: nothing does. */
   limitUse: LimitUseKey | null;
 }>;

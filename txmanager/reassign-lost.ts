@@ -1,9 +1,13 @@
 import type { DataSource, EntityManager } from 'typeorm';
 import { reverse } from '../db/ledger/ledger';
 import { giveLost, lostOf, lostSweepsOf } from '../db/recovery/lost';
+import { lockRefundWithPayment } from '../db/refunds/refunds';
+import { lowerNet } from '../db/txmanager/added-fees';
 import type { IntentOwner } from '../domain/workflow-ids';
 import { receiverOf } from '../domain/chains/tags';
-import { leavingKinds } from '../domain/txmanager/kinds';
+import { assetOf, networkOf } from '../domain/chains/assets';
+import { fromUnits } from '../domain/money';
+import { kinds, leavingKinds, type HoldingKind, type Kind } from '../domain/txmanager/kinds';
 import { outgoingKinds } from './kinds';
 import { lockObligation } from './kinds/obligations';
 import type { Obligation } from './obligation';
@@ -39,9 +43,11 @@ export async function reassignLostSweeps(tx: EntityManager, paymentId: string): 
 }
 
 async function reassign(tx: EntityManager, lost: Lost, paymentId: string | null): Promise<string | null> {
-  for (const { id, booked, kind, twin, outputs } of lost) {
+  for (const one of lost) {
+    const { id, booked, kind, twin, outputs } = one;
     // In the order of the locks: its row, then the intent.
     if (twin) await lockObligation(tx, twin);
+    await lowerAgain(tx, one);
     if (booked) await reverse(tx, `lost/${id}`);
     const own = await giveLost(tx, id, paymentId);
     if (own === null) return 'what was signed for it before the recovery spends deposits that are not in the chain yet';
@@ -52,6 +58,17 @@ async function reassign(tx: EntityManager, lost: Lost, paymentId: string | null)
   }
   return null;
 }
+
+/** What its receiver bore above the quote is lost with the rest, and what was signed says it: his row gives him as much
+ *  again. */
+async function lowerAgain(tx: EntityManager, { kind, ref, currency, outputs }: Lost[number]): Promise<void> {
+  const [output, ...others] = outputs;
+  if (!isHolding(kind) || !output || others.length || networkOf(currency).kind !== 'account') return;
+  if (kind === 'refund') await lockRefundWithPayment(tx, ref);
+  await lowerNet(tx, kind, ref, fromUnits(BigInt(output.units), assetOf(currency).decimals));
+}
+const isHolding = (kind: string): kind is HoldingKind =>
+  Object.hasOwn(kinds, kind) && kinds[kind as Kind].statement !== null;
 
 /** A refund may have been claimed again meanwhile, for another address. */
 function refuseOther(obligation: Obligation, kind: string, outputs: Lost[number]['outputs']): void {

@@ -69,7 +69,10 @@ export const lineSchema = named('MassPayoutLeg', {
   address: Type.String(),
   destinationTag: nullable(Type.String()),
   amount: exact('What left the balance.'),
-  networkFee: exact('Its share of the network fee, as estimated when it was queued.'),
+  networkFee: exact(
+    'Its share of the network fee, as estimated when it was queued. It rises once, before anything is signed, by ' +
+      'what the address takes above a usual transfer.',
+  ),
   netToDestination: exact('What the address gets.'),
   status: Type.String({ enum: [...lineStatuses] }),
   txId: nullable(Type.String()),

@@ -50,7 +50,7 @@ export const refundSchema = named('Refund', {
   type,
   currency: Type.String(),
   amount: exact('What counts against the payment.'),
-  networkFee: exact('Estimated at creation, and charged.'),
+  networkFee: exact('As estimated at creation. It may rise once before it is signed, where the payer bears it.'),
   netToDestination: exact('What the address gets.'),
   feeBearer,
   fiatAmount: Type.String({ description: 'Of amount, at the rate it was asked for.' }),

@@ -44,8 +44,11 @@ export const withdrawalSchema = named('Withdrawal', {
   currency: Type.String(),
   feeMode,
   amount: exact('As it was asked for.'),
-  networkFee: exact('Estimated at creation, and charged.'),
-  netToDestination: exact('What the address gets.'),
+  networkFee: exact(
+    'Estimated at creation, and charged. With feeMode deduct it rises once, before anything is signed, by what the ' +
+      'address takes above a usual transfer.',
+  ),
+  netToDestination: exact('What the address gets. With feeMode deduct: amount less networkFee.'),
   address: Type.String({
     description: 'For BTC_LN a Lightning address, or the key of the node that its invoice pays.',
   }),

@@ -18,6 +18,7 @@ export async function previewRefund(
   return {
     ...plan,
     id: '',
+    added_fee: null,
     status: plan.address === null ? 'awaiting_address' : afterAddress({ approved_at }),
     key_id: null,
     created_by: null,

@@ -118,6 +118,7 @@ export async function drawUp(
     RefundRow,
     | 'id'
     | 'status'
+    | 'added_fee'
     | 'key_id'
     | 'created_by'
     | 'asked_by'

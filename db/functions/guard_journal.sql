@@ -34,7 +34,7 @@ CREATE OR REPLACE FUNCTION is_journal_due(p_key text, p_moves jsonb, p_stands bo
     v_end text := array_to_string(v_part[4:], '/');
     v_deposit text[] := regexp_match(p_key, '^(?:deposit|reallocate|unclaimed)/([a-z]+)/(.+)/(-?[0-9]{1,9})$');
     v_merchant text; v_asset text; v_amount numeric; v_net numeric; v_is_over boolean; v_intents bigint[];
-    v_sum numeric; v_is_due boolean; v_conversion conversion; v_lightning lightning_payment;
+    v_sum numeric; v_is_due boolean; v_is_added boolean; v_conversion conversion; v_lightning lightning_payment;
   BEGIN
     IF v_deposit IS NOT NULL THEN
       SELECT coalesce(p.merchant_id::text, 'unclaimed'), d.currency, trim_scale(d.amount), d.status = 'confirmed'
@@ -108,19 +108,21 @@ CREATE OR REPLACE FUNCTION is_journal_due(p_key text, p_moves jsonb, p_stands bo
 
     ELSIF p_key ~ '^hold/(withdrawal|refund|leg)/[0-9a-f]{24}(/(2/)?end|/gas|/reverted)?$' THEN
       IF v_part[2] = 'withdrawal' THEN
-        SELECT merchant_id, currency, gross_amount, net_amount, status IN ('cancelled', 'failed'),
+        SELECT merchant_id, currency, gross_amount, net_amount, added_fee > 0, status IN ('cancelled', 'failed'),
                ARRAY(SELECT id FROM intent WHERE kind = 'withdrawal' AND ref = v_part[3])
-          INTO v_merchant, v_asset, v_amount, v_net, v_is_over, v_intents FROM withdrawal WHERE id = v_part[3]::bpchar;
+          INTO v_merchant, v_asset, v_amount, v_net, v_is_added, v_is_over, v_intents
+          FROM withdrawal WHERE id = v_part[3]::bpchar;
         SELECT * INTO v_lightning FROM lightning_payment WHERE withdrawal_id = v_part[3]::bpchar;
       ELSIF v_part[2] = 'refund' THEN
-        SELECT merchant_id, currency, gross_amount, net_amount, status IN ('cancelled', 'failed'),
+        SELECT merchant_id, currency, gross_amount, net_amount, added_fee > 0, status IN ('cancelled', 'failed'),
                ARRAY(SELECT id FROM intent WHERE kind = 'refund' AND ref = v_part[3])
-          INTO v_merchant, v_asset, v_amount, v_net, v_is_over, v_intents FROM refund WHERE id = v_part[3]::bpchar;
+          INTO v_merchant, v_asset, v_amount, v_net, v_is_added, v_is_over, v_intents
+          FROM refund WHERE id = v_part[3]::bpchar;
       ELSE
-        SELECT b.merchant_id, l.currency, l.amount, l.net_amount, l.status IN ('refunded', 'failed'),
+        SELECT b.merchant_id, l.currency, l.amount, l.net_amount, l.added_fee > 0, l.status IN ('refunded', 'failed'),
                ARRAY(SELECT l.intent_id WHERE l.intent_id IS NOT NULL
                      UNION SELECT id FROM intent WHERE kind = 'leg' AND ref = v_part[3])
-          INTO v_merchant, v_asset, v_amount, v_net, v_is_over, v_intents
+          INTO v_merchant, v_asset, v_amount, v_net, v_is_added, v_is_over, v_intents
           FROM payout_leg l JOIN payout_batch b ON b.id = l.batch_id WHERE l.id = v_part[3]::bpchar;
       END IF;
       IF v_merchant IS NULL THEN RETURN false; END IF;
@@ -128,6 +130,8 @@ CREATE OR REPLACE FUNCTION is_journal_due(p_key text, p_moves jsonb, p_stands bo
         RETURN p_stands AND p_moves = jsonb_build_array(jsonb_build_array('L:available:' || v_merchant,
           'L:reserved:' || v_merchant, v_asset, trim_scale(v_amount)));
       ELSIF v_end IN ('gas', 'reverted') THEN
+        -- What its receiver bears is not charged to the merchant too.
+        IF v_end = 'gas' AND v_is_added AND p_stands THEN RETURN false; END IF;
         RETURN (SELECT bool_and(m->>0 = 'L:available:' || v_merchant AND m->>1 = 'I:network' AND m->>2 = v_asset)
                   FROM jsonb_array_elements(p_moves) m);
       ELSIF p_moves = jsonb_build_array(jsonb_build_array('L:reserved:' || v_merchant, 'L:available:' || v_merchant,

@@ -1,13 +1,16 @@
--- What a payout line pays never changes, nor what sends it once that is signed: by it the journals of the line are
--- checked. A signed line is no longer cancelled, unless all that was signed has expired, and a final status stays. The
--- exception: a reorganisation may take back the transaction that a line ended with, completed or reverted; then it is
--- broadcast again. Fires on each update of a payout line.
+-- What a payout line pays never changes, except that its receiver bears a higher fee (is_fee_added), nor what sends it
+-- once that is signed: by it the journals of the line are checked. A signed line is no longer cancelled, unless all
+-- that was signed has expired, and a final status stays. The exception: a reorganisation may take back the transaction
+-- that a line ended with, completed or reverted; then it is broadcast again. Fires on each update of a payout line.
 CREATE OR REPLACE FUNCTION guard_payout_leg() RETURNS trigger LANGUAGE plpgsql
   SECURITY DEFINER SET search_path = public, pg_temp AS $$
   BEGIN
-    IF (NEW.batch_id, NEW.currency, NEW.address, NEW.destination_tag, NEW.amount, NEW.network_fee, NEW.net_amount)
+    IF (NEW.batch_id, NEW.currency, NEW.address, NEW.destination_tag, NEW.amount, NEW.network_fee, NEW.added_fee,
+         NEW.net_amount)
         IS DISTINCT FROM
-        (OLD.batch_id, OLD.currency, OLD.address, OLD.destination_tag, OLD.amount, OLD.network_fee, OLD.net_amount) THEN
+        (OLD.batch_id, OLD.currency, OLD.address, OLD.destination_tag, OLD.amount, OLD.network_fee, OLD.added_fee,
+         OLD.net_amount)
+      AND NOT is_fee_added('leg', OLD.intent_id, to_jsonb(OLD), to_jsonb(NEW)) THEN
       RAISE EXCEPTION 'what payout leg % pays may not change', OLD.id USING ERRCODE = 'CP012';
     END IF;
     IF NEW.intent_id IS DISTINCT FROM OLD.intent_id AND OLD.status <> 'pending'

@@ -38,6 +38,7 @@ export const payoutLineEntity = entity<PayoutLineRow>('payout_leg', {
   destination_tag: nullable(text()),
   amount: numeric(60, 18),
   network_fee: numeric(60, 18),
+  added_fee: nullable(numeric(60, 18)),
   net_amount: numeric(60, 18),
   status: text(),
   state_version: integer(),

@@ -180,11 +180,14 @@ type LostIntent = {
   id: string;
   booked: boolean;
   kind: string;
+  ref: string;
+  currency: string;
   outputs: Array<Destination & { units: string }>;
   /** The intent of its row, where it is planned. */
   twin: string | null;
 };
-const lostColumns = `i.id, i.booked, i.lost->>'kind' AS kind, i.lost->'outputs' AS outputs,
+const lostColumns = `i.id, i.booked, i.lost->>'kind' AS kind, i.lost->>'ref' AS ref, i.currency,
+  i.lost->'outputs' AS outputs,
   (SELECT t.id FROM intent t WHERE t.kind = i.lost->>'kind' AND t.ref = i.lost->>'ref') AS twin`;
 
 /** What was lost of an owner, gas first, as it was signed. */

@@ -247,7 +247,10 @@ export const tableGrants: TableGrants = {
   },
   payout_leg: {
     api: 'SELECT, INSERT, UPDATE (intent_id, merchant_message, state_version, status, tx_id, updated_at)',
-    'payments, chain, signer, operator': `
+    payments: `
+      SELECT, UPDATE (added_fee, intent_id, merchant_message, net_amount, network_fee, state_version, status, tx_id,
+      updated_at)`,
+    'chain, signer, operator': `
       SELECT, UPDATE (intent_id, merchant_message, state_version, status, tx_id, updated_at)`,
     audit: 'SELECT',
   },
@@ -269,9 +272,12 @@ export const tableGrants: TableGrants = {
   },
   recovery: { 'api, operator': 'SELECT', payments: 'SELECT, UPDATE (workflows_ended_at)', signer: 'INSERT' },
   refund: {
-    'api, payments': `
+    api: `
       SELECT, INSERT, UPDATE (address, approved_at, approved_by, asked_by, claimed_at, completed_at,
       destination_tag, merchant_message, state_version, status, tx_id, updated_at)`,
+    payments: `
+      SELECT, INSERT, UPDATE (added_fee, address, approved_at, approved_by, asked_by, claimed_at, completed_at,
+      destination_tag, merchant_message, net_amount, network_fee, state_version, status, tx_id, updated_at)`,
     'chain, signer, operator': `
       SELECT, UPDATE (address, approved_at, approved_by, asked_by, claimed_at, completed_at, destination_tag,
       merchant_message, state_version, status, tx_id, updated_at)`,
@@ -349,7 +355,10 @@ export const tableGrants: TableGrants = {
     api: `
       SELECT, INSERT, UPDATE (approved_at, approved_by, approved_by_name, broadcast_at, completed_at,
       merchant_message, state_version, status, tx_id, updated_at)`,
-    'payments, chain, signer, operator': `
+    payments: `
+      SELECT, UPDATE (added_fee, approved_at, approved_by, approved_by_name, broadcast_at, completed_at,
+      merchant_message, net_amount, network_fee, state_version, status, tx_id, updated_at)`,
+    'chain, signer, operator': `
       SELECT, UPDATE (approved_at, approved_by, approved_by_name, broadcast_at, completed_at, merchant_message,
       state_version, status, tx_id, updated_at)`,
     audit: 'SELECT',

@@ -15,6 +15,7 @@ export const withdrawalEntity = entity<WithdrawalRow>('withdrawal', {
   fee_mode: text(),
   amount: numeric(60, 18),
   network_fee: numeric(60, 18),
+  added_fee: nullable(numeric(60, 18)),
   gross_amount: numeric(60, 18),
   net_amount: numeric(60, 18),
   address: text(),

@@ -131,6 +131,11 @@ export const takesMore = (currency: Currency, gasLimit: bigint): boolean =>
 const takenOf = (currency: Currency, gasLimit: bigint): bigint =>
   (gasLimit * 100n) / (100n + accountOf(currency).work.marginPercent);
 
+/** The most that a recipient may take above the usual transfer, at the price of this quote; '0' of coins, which take no
+ *  more than is planned. */
+export const mostAboveQuote = (currency: Currency, quoted: string): string =>
+  networkOf(currency).kind === 'account' ? feeAboveQuote(currency, quoted, gasCeiling(currency)) : '0';
+
 /** The most work that one transfer may be signed with. */
 export function gasCeiling(currency: Currency): bigint {
   const { ceiling } = accountOf(currency).work;

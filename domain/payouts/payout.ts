@@ -228,6 +228,8 @@ export type PayoutLineRow = {
   destination_tag: string | null;
   amount: string;
   network_fee: string;
+  /** What of `network_fee` is above its quote, because of what the address takes; null: nothing. */
+  added_fee: string | null;
   net_amount: string;
   status: LineStatus;
   state_version: number;

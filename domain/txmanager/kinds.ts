@@ -15,11 +15,13 @@ export type KindFacts = Readonly<{
    *  `merchant_id`, `currency`, `gross_amount`, `net_amount`, `address`, `destination_tag`, `tx_id` and `status` of
    *  each. */
   holdsIn: string | null;
+  /** The rows whose receiver bears the network fee: their table, and SQL that tells them from the others. */
+  borne: Readonly<{ table: string; where: string }> | null;
   /** What a merchant's statement calls the source of such a hold, and the entry when the money has arrived. */
   statement: Readonly<{ sourceType: string; arrived: string }> | null;
 }>;
 
-const inside = { leaves: false, limit: null, record: null, holdsIn: null, statement: null } as const;
+const inside = { leaves: false, limit: null, record: null, holdsIn: null, borne: null, statement: null } as const;
 
 export const kinds = {
   gas: { ...inside, spends: 'gas', isSettled: false },
@@ -31,6 +33,7 @@ export const kinds = {
     limit: 'refund',
     record: 'refund',
     holdsIn: `refund WHERE source = 'balance'`,
+    borne: { table: 'refund', where: `fee_bearer = 'payer'` },
     statement: { sourceType: 'refund', arrived: 'refund' },
   },
   withdrawal: {
@@ -40,6 +43,7 @@ export const kinds = {
     limit: 'withdrawal',
     record: 'withdrawal',
     holdsIn: 'withdrawal',
+    borne: { table: 'withdrawal', where: `fee_mode = 'deduct'` },
     statement: { sourceType: 'withdrawal', arrived: 'withdrawal' },
   },
   consolidate: { ...inside, spends: 'treasury', isSettled: false },
@@ -54,6 +58,7 @@ export const kinds = {
     limit: 'mass_payout',
     record: null,
     holdsIn: null,
+    borne: { table: 'payout_leg', where: 'true' },
     statement: { sourceType: 'massPayout', arrived: 'payout_leg' },
   },
   /** Signed in the time that a recovery has lost. Never planned: an intent that is planned again takes it over. */

@@ -35,6 +35,8 @@ export type WithdrawalRow = {
   /** As it was asked for. */
   amount: string;
   network_fee: string;
+  /** What of `network_fee` is above its quote, because of what the address takes; null: nothing. */
+  added_fee: string | null;
   /** Held for it: `net_amount` + `network_fee`. */
   gross_amount: string;
   /** What its address gets. */

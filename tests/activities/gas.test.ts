@@ -12,6 +12,7 @@ import { withdrawalActivities } from '../../activities/withdrawals/withdrawals';
 import { createAdapter, createCodecs } from '../../chains/adapters';
 import { queueBatch } from '../../commands/payouts/queue';
 import { openRefund } from '../../commands/refunds/create';
+import { estimateWithdrawal } from '../../commands/withdrawals/estimate';
 import { cancelWithdrawal } from '../../commands/withdrawals/cancel';
 import { openWithdrawal } from '../../commands/withdrawals/create';
 import { audit } from '../../db/audit/audit';
@@ -161,9 +162,14 @@ async function stranger(code?: string): Promise<string> {
     await addToWhitelist(db, merchantId, ann, { type: 'wallet', currency, address, destinationTag: null });
   return address;
 }
-async function asked(currency: string, amount: string, address: string): Promise<string> {
+async function asked(
+  currency: string,
+  amount: string,
+  address: string,
+  feeMode: 'add' | 'deduct' = 'add',
+): Promise<string> {
   const deps = { codecs, rateMaxAgeSeconds: 3600 };
-  const terms = { currency, amount, feeMode: 'add' as const, address };
+  const terms = { currency, amount, feeMode, address };
   return (await db.transaction((tx) => openWithdrawal(tx, deps, merchantId, terms, ann, newId()))).row.id;
 }
 type Row = { status: string; merchant_message: string | null; gross_amount: string; network_fee: string };
@@ -452,6 +458,21 @@ describe('A4: the charge follows the estimate', () => {
     }
   });
 
+  it('a receiver who bears the fee pays for his own code', async () => {
+    const before = await balance('available');
+    const address = await stranger(storing);
+    const id = await asked('ETH', '0.5', address, 'deduct');
+    const quoted = await read(id);
+    const [receipt] = await runToEnd(id);
+    const { status, network_fee: fee } = await read(id);
+    expect(status).toBe('completed');
+    expect(unitsOf(fee)).toBeGreaterThan(unitsOf(quoted.network_fee));
+    const arrived = BigInt(await rpc<string>('eth_getStorageAt', [address, '0x0', 'latest']));
+    expect(arrived + unitsOf(fee)).toBe(ether / 2n);
+    expect(unitsOf(fee)).toBeGreaterThanOrEqual(BigInt(receipt!.gasUsed) * BigInt(receipt!.effectiveGasPrice));
+    expect(unitsOf(before) - unitsOf(await balance('available'))).toBe(ether / 2n);
+  });
+
   it('is refused where the balance cannot pay it, and returned where nothing is sent', async () => {
     const [before, held] = [await balance('available'), await balance('reserved')];
     const taken = await asked('ETH', '0.5', await stranger(storing));
@@ -461,13 +482,10 @@ describe('A4: the charge follows the estimate', () => {
     await db.transaction((tx) => cancelWithdrawal(tx, merchantId, taken));
     expect(await balance('available')).toBe(before);
 
-    const everything = {
-      currency: 'ETH',
-      amount: before,
-      feeMode: 'deduct' as const,
-      address: await stranger(storing),
-    };
+    const terms = { currency: 'ETH', amount: '1', feeMode: 'add' } as const;
     const deps = { codecs, rateMaxAgeSeconds: 3600 };
+    const { maxAmount: amount } = await estimateWithdrawal(db, deps, merchantId, terms);
+    const everything = { ...terms, amount, address: await stranger(storing) };
     const { row } = await db.transaction((tx) => openWithdrawal(tx, deps, merchantId, everything, ann, newId()));
     expect(await balance('available')).toBe('0');
     expect(await withdrawals.nextWithdrawalIntent(row.id)).toBeNull();

@@ -275,7 +275,7 @@ it.each<[string, string]>([
   ['an intent of nobody', `UPDATE intent SET owner_id = 'none' WHERE ref = $1`],
 ])('signs nothing with %s', async (_what, change) => {
   const { id, intentId } = await planned();
-  await db.query(change, [id]);
+  await unguarded(db, (tx) => tx.query(change, [id]));
   await expect(signer.signOnce(intentId)).rejects.toMatchObject({ code: 'INTENT_MISMATCH' });
   expect(await attemptsOf(intentId)).toEqual([]);
 });

@@ -10,9 +10,11 @@ import { post } from '../../db/ledger/ledger';
 import { addToWhitelist } from '../../db/wallets/whitelist';
 import { newId } from '../../domain/ids';
 import { adjustment } from '../../domain/ledger/entry';
+import { nothingLeft } from '../../txmanager/charge-gas';
 import { sendPayouts } from '../../txmanager/send/payouts';
 import { anApprover } from '../approver';
 import type { TronWorld } from '../chain/tron-world';
+import { paymentsAt } from './run-payment';
 import { payer, TronShop, units } from './tron-shop';
 
 /** TRX and USDT_TRC20 that leave the service: withdrawals, mass payouts and refunds, each to its end. */
@@ -48,6 +50,27 @@ afterEach(async () => {
 
 const deps = () => ({ codecs: createCodecs(tron.config.chain), rateMaxAgeSeconds: 3600 });
 const nodes = () => [tron.adapter];
+/** What the merchant can spend. */
+const spendable = async (asset: string): Promise<bigint> =>
+  units(
+    (
+      await tron.db.query('SELECT amount::text FROM balance WHERE account = $1 AND asset = $2', [
+        `L:available:${tron.shop.id}`,
+        asset,
+      ])
+    )[0].amount,
+  );
+const feeOf = async (
+  table: 'withdrawal' | 'refund',
+  id: string,
+): Promise<{ status: string; fee: string; net: string; message: string | null }> =>
+  (
+    await tron.db.query(
+      `SELECT status, network_fee::text AS fee, net_amount::text AS net, merchant_message AS message
+         FROM ${table} WHERE id = $1`,
+      [id],
+    )
+  )[0];
 const someone = (n: number): string => world.addressAt(200 + n);
 const list = (currency: string, address: string): Promise<unknown> =>
   addToWhitelist(tron.db.manager, tron.shop.id, ann, { type: 'wallet', currency, address, destinationTag: null });
@@ -65,14 +88,47 @@ it.each(both)('ends a withdrawal of %s in a final block, to an address that had 
   expect(await tron.held(to, currency)).toBe(units(20));
 });
 
+it.each(both)('takes what a withdrawal of %s to a new address costs from what arrives, once', async (currency) => {
+  const to = someone(30 + both.indexOf(currency));
+  await list(currency, to);
+  for (const isNew of [true, false]) {
+    const [before, there] = [await spendable(currency), await tron.held(to, currency)];
+    const ask = { currency, amount: '20', feeMode: 'deduct' as const, address: to };
+    const { row } = await tron.db.transaction((tx) => openWithdrawal(tx, deps(), tron.shop.id, ask, ann, newId()));
+    const { nextWithdrawalIntent } = withdrawalActivities({ db: tron.db, nodes: nodes() });
+    await tron.carryOutAll(() => nextWithdrawalIntent(row.id));
+    const after = await feeOf('withdrawal', row.id);
+    expect(after.status).toBe('completed');
+    expect(units(after.fee) > units(row.network_fee)).toBe(isNew);
+    expect(units(after.fee) + units(after.net)).toBe(units(20));
+    expect((await tron.held(to, currency)) - there).toBe(units(after.net));
+    // An account costs 1.1 TRX, which the fee pays; the merchant nothing beside what he has asked for.
+    if (currency === 'TRX' && isNew) expect(units(after.fee)).toBeGreaterThanOrEqual(1_100_000n);
+    expect(before - (await spendable(currency))).toBe(units(20));
+  }
+});
+
+it('sends no TRX where a new account would leave nothing of them', async () => {
+  const to = someone(35);
+  await list('TRX', to);
+  const before = await spendable('TRX');
+  const ask = { currency: 'TRX', amount: '1.1', feeMode: 'deduct' as const, address: to };
+  const { row } = await tron.db.transaction((tx) => openWithdrawal(tx, deps(), tron.shop.id, ask, ann, newId()));
+  const { nextWithdrawalIntent } = withdrawalActivities({ db: tron.db, nodes: nodes() });
+  expect(await tron.carryOutAll(() => nextWithdrawalIntent(row.id))).toEqual([]);
+  expect(await feeOf('withdrawal', row.id)).toMatchObject({ status: 'failed', message: nothingLeft });
+  expect(await spendable('TRX')).toBe(before);
+});
+
 it('pays the lines of a mass payout in both, one transaction of a wallet after the other', async () => {
   const lines: Array<[currency: 'TRX' | 'USDT_TRC20', to: string, amount: string]> = [
     ['TRX', someone(10), '3'],
-    ['USDT_TRC20', someone(11), '4'],
+    ['USDT_TRC20', someone(11), '14'],
     ['TRX', someone(12), '5'],
-    ['USDT_TRC20', someone(13), '6'],
+    ['USDT_TRC20', someone(13), '16'],
   ];
   for (const [currency, to] of lines) await list(currency, to);
+  const before = [await spendable('TRX'), await spendable('USDT_TRC20')];
   const rows = lines.map(([currency, address, amount]) => ({ currency, address, amount }));
   const { row } = await tron.db.transaction((tx) => queueBatch(tx, deps(), tron.shop.id, ann, { rows }));
   const { payoutStep } = payoutActivities({ db: tron.db, nodes: nodes() });
@@ -98,20 +154,60 @@ it('pays the lines of a mass payout in both, one transaction of a wallet after t
   expect(paid).toHaveLength(lines.length);
   for (const { currency, address, net, status } of paid as Array<Record<string, string>>)
     expect([status, await tron.held(address!, currency)]).toEqual(['completed', units(net!)]);
+  // Eight TRX and thirty dollars, as asked: what new accounts cost their receivers bear.
+  expect([before[0]! - (await spendable('TRX')), before[1]! - (await spendable('USDT_TRC20'))]).toEqual([
+    units(8),
+    units(30),
+  ]);
+  for (const { currency, net } of paid as Array<Record<string, string>>)
+    if (currency === 'TRX') expect(units(net!)).toBeLessThanOrEqual(units(5) - 1_100_000n);
 });
 
-it.each(both)('gives a part of a settled payment in %s back', async (currency) => {
+it.each([
+  ['TRX', 'merchant'],
+  ['USDT_TRC20', 'merchant'],
+  ['TRX', 'payer'],
+  ['USDT_TRC20', 'payer'],
+] as const)('gives a part of a settled payment in %s back, at the cost of its %s', async (currency, feeBearer) => {
   const made = await tron.confirmed(currency);
   await tron.swept(made);
   expect(await tron.run(made)).toBe('SETTLED');
-  const to = someone(20 + both.indexOf(currency));
-  const ask = { type: 'partial', amount: '50', address: to } as const;
+  const to = someone(20 + both.indexOf(currency) + (feeBearer === 'payer' ? 20 : 0));
+  const before = await spendable(currency);
+  const ask = { type: 'partial', amount: '50', address: to, feeBearer } as const;
   const { row } = await tron.db.transaction((tx) =>
     openRefund(tx, deps(), tron.shop.id, made.paymentId, ask, { userId: newId() }, null),
   );
   const { nextRefundIntent } = refundActivities({ db: tron.db, nodes: nodes() });
   await tron.carryOutAll(() => nextRefundIntent(row.id));
-  const [after] = await tron.db.query('SELECT status, net_amount::text AS net FROM refund WHERE id = $1', [row.id]);
-  expect(after).toMatchObject({ status: 'completed' });
-  expect(await tron.held(to, currency)).toBe(units((after as { net: string }).net));
+  const after = await feeOf('refund', row.id);
+  expect(after.status).toBe('completed');
+  expect(await tron.held(to, currency)).toBe(units(after.net));
+  const spent = before - (await spendable(currency));
+  const isPayers = feeBearer === 'payer';
+  expect(spent === units(50)).toBe(isPayers);
+  expect(units(after.fee) > units(row.network_fee)).toBe(isPayers);
+});
+
+it.each(both)('sends %s that nobody was credited back, less what the account of its payer costs', async (currency) => {
+  const made = await tron.create(currency === 'TRX' ? 'USDT_TRC20' : 'TRX');
+  await world.paid(payer, { currency, to: made.depositAddress, units: units(40) });
+  await tron.mine();
+  await tron.run(made);
+  const acts = paymentsAt({ db: tron.db, config: tron.config, codecs: deps().codecs });
+  expect(await acts.rejectCrossChain(made.paymentId)).toEqual({ status: 'FAILED' });
+  const to = someone(50 + both.indexOf(currency));
+  const ask = { type: 'full', currency, address: to } as const;
+  const { row } = await tron.db.transaction((tx) =>
+    openRefund(tx, deps(), tron.shop.id, made.paymentId, ask, { userId: newId() }, null),
+  );
+  const before = await spendable(currency);
+  const { nextRefundIntent } = refundActivities({ db: tron.db, nodes: nodes() });
+  await tron.carryOutAll(() => nextRefundIntent(row.id));
+  const after = await feeOf('refund', row.id);
+  expect(after.status).toBe('completed');
+  expect(units(after.fee)).toBeGreaterThan(units(row.network_fee));
+  expect(units(after.fee) + units(after.net)).toBe(units(40));
+  expect(await tron.held(to, currency)).toBe(units(after.net));
+  expect(await spendable(currency)).toBe(before);
 });

@@ -18,6 +18,7 @@ import { codecs, richShop, seed, strangers, type RichShop } from './rich-shop';
 import { adjustment } from '../../domain/ledger/entry';
 import { anApprover } from '../approver';
 import { bookEnd } from '../book-end';
+import { unguarded } from '../unguarded';
 import { estimating, nodes } from './nodes';
 
 /** What the signer signs of a withdrawal: what its row says, to an address that is listed at that moment, and nothing
@@ -257,7 +258,7 @@ it.each<[string, string]>([
   ['no limit that counts it', `DELETE FROM egress_admission WHERE ref = $1`],
 ])('signs nothing with %s', async (what, change) => {
   const { id, intentId } = await planned();
-  await db.query(change, [id]);
+  await unguarded(db, (tx) => tx.query(change, [id]));
   if (what === 'another address')
     await addToWhitelist(db, merchantId, ann, {
       type: 'wallet',
@@ -274,10 +275,12 @@ it.each<[string, string]>([
     [id, merchantId],
   );
   if (what === 'another amount')
-    await db.query(
-      `UPDATE withdrawal SET net_amount = net_amount + 0.001, gross_amount = gross_amount + 0.001,
-         amount = amount + 0.001 WHERE id = $1`,
-      [id],
+    await unguarded(db, (tx) =>
+      tx.query(
+        `UPDATE withdrawal SET net_amount = net_amount + 0.001, gross_amount = gross_amount + 0.001,
+           amount = amount + 0.001 WHERE id = $1`,
+        [id],
+      ),
     );
   await db.transaction((tx) => cancelWithdrawal(tx, merchantId, id));
 });

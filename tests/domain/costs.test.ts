@@ -2,6 +2,7 @@
 import {
   accountOf,
   feeAboveQuote,
+  mostAboveQuote,
   gasCeiling,
   gasFor,
   gasLimitOf,
@@ -150,6 +151,8 @@ describe('what business code asks', () => {
     // 12,000 energy are what an account costs: its node's estimate is signed as it is.
     expect(gasLimitOf('TRX', 12_000n)).toBe(12_000n);
     expect(feeAboveQuote('TRX', '0.35', 12_000n)).toBe('0.85');
+    expect(mostAboveQuote('TRX', '0.35')).toBe('1.25');
+    expect(mostAboveQuote('BTC', '0.35')).toBe('0');
     expect(gasLimitOf('USDT_TRC20', 300_001n)).toBe(gasCeiling('USDT_TRC20'));
   });
 });

@@ -4,7 +4,7 @@ import { notNow, tooLittle, tooMuch } from '../../domain/conversions/conversion'
 import { failureOf } from '../../txmanager/kinds/failure';
 import { unlisted } from '../../txmanager/kinds/withdrawal';
 import { notPaid } from '../../txmanager/lightning/pay';
-import { unpaidGas } from '../../txmanager/charge-gas';
+import { nothingLeft, unpaidGas } from '../../txmanager/charge-gas';
 import { ownAddress, readAddress } from '../../domain/chains/address';
 import { waitMessages } from '../../domain/txmanager/waits';
 import type { NetworkId } from '../../domain/chains/assets';
@@ -75,7 +75,14 @@ const english = [
   ...Object.values(swapMessages),
   ...Object.values(waitMessages),
   ...[notNow, tooLittle('ETH', '0.1').message, tooMuch('ETH', '9').message],
-  ...[failureOf({ is_replacement: true }), failureOf({ is_replacement: false }), notPaid, unlisted, unpaidGas],
+  ...[
+    failureOf({ is_replacement: true }),
+    failureOf({ is_replacement: false }),
+    notPaid,
+    unlisted,
+    unpaidGas,
+    nothingLeft,
+  ],
 ];
 
 it('finds a refusal of each row', () => {

@@ -1,6 +1,7 @@
 /** @jest-environment node */
 import { signedBefore } from '../../db/recovery/lost';
-import { mayCost, maySign, movablePart, type SignFacts } from '../../txmanager/sign/policy';
+import { mayCost } from '../../txmanager/sign/fee-policy';
+import { maySign, movablePart, type SignFacts } from '../../txmanager/sign/policy';
 import { outputsOf } from '../../txmanager/kinds/payout-line';
 import type { ExpiryFacts } from '../../txmanager/sign/expiry-policy';
 import type { TermsAnswer } from '../../domain/chains/chain';
@@ -18,6 +19,7 @@ const row: RowFacts = {
   says: '',
   approval: { isGiven: true, needsSecond: false, askedBy: 'ann', by: null },
   payees: [{ id: 'line-1', merchant_id: 'shop', currency: 'ETH', address: '0xaway', destination_tag: null }],
+  addedFees: [],
   limitUse: { kind: 'mass_payout', ref: 'batch' },
 };
 const intent: SignFacts['intent'] = {
@@ -181,6 +183,8 @@ it.each<Case>([
   ['nothing wants it, signed before', payout, { fault: 'nothing wants it', isSigned: true }, wrong('nothing wants')],
   ['signed before a recovery', payout, { isLost: true }, { state: 'dropped', reason: signedBefore }],
   ['signed before a recovery, another price', payout, { ...bump, isLost: true, obligation: underWay }, sign],
+  ['a fee that its receiver bears', payout, rowWith({ addedFees: [{ quoted: '1', added: '2' }] }), sign],
+  ['more than a transfer takes', payout, rowWith({ addedFees: [{ quoted: '1', added: '2.1' }] }), wrong('too much')],
   ['not admitted', payout, { limitUse: 'none' }, wrong('Nobody has admitted')],
   ['limits not asked', payout, { limitUse: 'open' }, { state: 'ask', facts: 'limits' }],
   ['over a limit', payout, { limitUse: { over: 'the daily limit' } }, waits('the daily limit')],

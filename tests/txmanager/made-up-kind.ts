@@ -57,6 +57,7 @@ function obligationOf(tx: EntityManager, row: GrantRow): Obligation {
       says: `Grant ${id} is ${status}`,
       approval: null,
       payees: [],
+      addedFees: [],
       limitUse: null,
     },
     isUnderWay: status === 'processing' || status === 'broadcast',
@@ -115,6 +116,7 @@ const facts: KindFacts = {
   limit: null,
   record: 'grant_order',
   holdsIn: 'grant_order',
+  borne: null,
   statement: null,
 };
 

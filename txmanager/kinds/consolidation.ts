@@ -110,7 +110,7 @@ function obligationOf(
     merchantId: null,
     outputs: [],
     fromDeposits: null,
-    row: { name: `Move ${id}`, state: 'due', says: '', approval: null, payees: [], limitUse: null },
+    row: { name: `Move ${id}`, state: 'due', says: '', approval: null, payees: [], addedFees: [], limitUse: null },
     isUnderWay: status === 'stored' || status === 'sent',
     stored: () => Promise.resolve(),
     sent: () => Promise.resolve(),

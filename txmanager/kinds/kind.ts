@@ -35,8 +35,8 @@ export type OutgoingKind = Readonly<{
   /** A node has said before anything was signed that it cannot succeed: ends the row, with a reason that the merchant
    *  may read. Where it is absent the intent waits, operators are told, and a node is asked again. */
   refused?: (tx: EntityManager, intent: IntentRow, message: string) => Promise<unknown>;
-  /** What a merchant asked for from his balance and nothing is signed of yet: the gas of its recipient is his. Null
-   *  where there is no such thing. */
+  /** What a merchant asked for and nothing is signed of yet: whoever bears its network fee pays for the gas of its
+   *  recipient. Null where there is no such thing. */
   asked?: (tx: EntityManager, intent: IntentRow) => Promise<Asked | null>;
   /** A node has taken its transaction: what an obligation does not say of its own row. Safe to repeat. */
   taken?: (tx: EntityManager, intent: IntentRow, txId: string) => Promise<unknown>;

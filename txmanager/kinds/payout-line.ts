@@ -1,5 +1,6 @@
 import type { EntityManager } from 'typeorm';
 import { destinationOf } from '../../domain/chains/tags';
+import { addedFeesOf } from '../../domain/txmanager/added-fee';
 import { unitsOf, type BatchRow, type PayoutLineRow } from '../../domain/payouts/payout';
 import { reverse } from '../../db/ledger/ledger';
 import {
@@ -32,7 +33,7 @@ export const payoutLine: OutgoingKind = {
   // On account chains, where gas is estimated, a transaction pays one line.
   asked: async (tx, intent) => {
     const [line] = await pendingLinesOf(tx, intent.id);
-    return line ? { hold: holdOfLine(line), quoted: line.network_fee } : null;
+    return line ? { hold: holdOfLine(line), row: line, bearer: 'receiver' } : null;
   },
   lines: lineIdsOf,
   reassigned: async (tx, intentId) => {
@@ -141,6 +142,7 @@ function rowOf(batch: BatchRow, lines: readonly PayoutLineRow[]): RowFacts {
       by: batch.approved_by_id,
     },
     payees: lines,
+    addedFees: addedFeesOf(lines),
     limitUse: { kind: 'mass_payout', ref: batch.id },
   };
 }

@@ -21,6 +21,7 @@ import { add, larger, toUnits, fit, subtract, fromUnits, compare } from '../../d
 import type { RefundRow } from '../../domain/refunds/refund';
 import { gasFor, sweepWork } from '../../domain/chains/costs';
 import { destinationOf, type Destination } from '../../domain/chains/tags';
+import { addedFeesOf } from '../../domain/txmanager/added-fee';
 import { feeLimits, limitsFor } from '../../domain/txmanager/fee-limits';
 import { planOutgoing } from '../plan-outgoing';
 import type { ServedIntent, Obligation } from '../obligation';
@@ -42,12 +43,11 @@ export const refund: OutgoingKind = {
     await releaseLimitUse(tx, 'refund', row.id);
     await failRefund(tx, row, message);
   },
-  // What leaves its deposit address pays no more than was kept back for it.
+  // What leaves its deposit address is borne by its payer.
   asked: async (tx, intent) => {
     const row = await lockRefund(tx, intent.ref);
-    return row?.status === 'pending' && row.source === 'balance'
-      ? { hold: holdOf(row), quoted: row.network_fee }
-      : null;
+    if (row?.status !== 'pending') return null;
+    return { hold: holdOf(row), row, bearer: row.fee_bearer === 'payer' ? 'receiver' : 'merchant' };
   },
   reopen: reopenRefunds,
   openRows: [
@@ -97,6 +97,7 @@ const obligationOf = (tx: EntityManager, refund: RefundRow): Obligation => ({
     },
     // Its payer has named the address.
     payees: [],
+    addedFees: addedFeesOf([refund]),
     limitUse: { kind: 'refund', ref: refund.id },
   },
   isUnderWay: refund.status === 'processing' || refund.status === 'broadcast',

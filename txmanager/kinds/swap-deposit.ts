@@ -56,6 +56,7 @@ function obligationOf(tx: EntityManager, conversion: ConversionRow, order: Order
       says: `the conversion is ${status}, its order ${order.status}`,
       approval: null,
       payees: [],
+      addedFees: [],
       limitUse: null,
     },
     isUnderWay: status !== 'failed',

@@ -14,6 +14,7 @@ import {
 import { baseUnits } from '../../domain/chains/assets';
 import { destinationOf } from '../../domain/chains/tags';
 import { captureJournal } from '../../domain/ledger/ledger';
+import { addedFeesOf } from '../../domain/txmanager/added-fee';
 import type { WithdrawalRow } from '../../domain/withdrawals/withdrawal';
 import type { ServedIntent, Obligation } from '../obligation';
 import { reopenWithdrawals } from '../../commands/withdrawals/reopen';
@@ -32,7 +33,8 @@ export const withdrawal: OutgoingKind = {
   },
   asked: async (tx, intent) => {
     const row = await lockWithdrawal(tx, intent.ref);
-    return row?.status === 'pending' ? { hold: holdOf(row), quoted: row.network_fee } : null;
+    if (row?.status !== 'pending') return null;
+    return { hold: holdOf(row), row, bearer: row.fee_mode === 'deduct' ? 'receiver' : 'merchant' };
   },
   reopen: reopenWithdrawals,
   openRows: [
@@ -77,6 +79,7 @@ const obligationOf = (tx: EntityManager, row: WithdrawalRow): Obligation => ({
       by: row.approved_by,
     },
     payees: [row],
+    addedFees: addedFeesOf([row]),
     limitUse: { kind: 'withdrawal', ref: row.id },
   },
   isUnderWay: row.status === 'processing' || row.status === 'broadcast',

@@ -8,7 +8,7 @@ import { attemptsOf, spendableAt, type IntentRow } from '../../db/txmanager/inte
 import { kinds } from '../../domain/txmanager/kinds';
 import { limitsOf, noteCap } from '../fee-caps';
 import { waitForCap, type Own } from './new-destinations';
-import { mayCost } from './policy';
+import { mayCost } from './fee-policy';
 import { mostFee, offeredPrice, type Price } from './price';
 import type { Signed, Signer } from './signer';
 import { store } from './store';

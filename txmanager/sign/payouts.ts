@@ -15,7 +15,7 @@ import { heldAt, transferOf } from './account';
 import { signBump } from './bump';
 import { signOnce } from './once';
 import { lockAsked, verdictsOn, type Answer } from './facts';
-import { mayCost } from './policy';
+import { mayCost } from './fee-policy';
 import { aboveCap } from './new-destinations';
 import { capped, mostFee, priced, type Price } from './price';
 import { recordedIntent } from './record';

@@ -4,14 +4,12 @@ import { batchGasCeiling, gasCeiling } from '../../domain/chains/costs';
 import { faultOfTag, isCarried, normalTag, sharesAccount } from '../../domain/chains/tags';
 import { isOfMany } from '../../domain/txmanager/kinds';
 import type { WaitCause } from '../../domain/txmanager/waits';
-import { exceeds, type FeeLimits } from '../../domain/txmanager/fee-limits';
 import { signedBefore } from '../../db/recovery/lost';
 import { everyCurrency } from '../../db/limits/outbound';
 import type { IntentRow, ShareRow } from '../../db/txmanager/intents';
-import { compare, fit } from '../../domain/money';
 import type { InsideFacts, Obligation } from '../obligation';
 import { verdictOnExpiry, type ExpiryFacts } from './expiry-policy';
-import type { Price } from './price';
+import { faultOfFees } from './fee-policy';
 import { networkKind } from './signer';
 
 /** The one signing policy: facts in, verdict out. It reads and changes nothing; facts.ts reads what it asks for. */
@@ -122,6 +120,7 @@ const rules: readonly Rule[] = [
   tagged,
   destinations,
   asItsObligation,
+  feesAsQuoted,
   ...rowRules,
   walletFree,
   freshPrice,
@@ -136,29 +135,6 @@ export function maySign(facts: SignFacts): SignVerdict {
     if (verdict) return verdict;
   }
   return { state: 'sign' };
-}
-
-/** What a transaction costs, and what its address holds beside it; `heldUnits` null: it moves what is there. */
-type CostFacts = Readonly<{
-  limits: FeeLimits;
-  price: Pick<Price, 'unitPrice' | 'dataPart'>;
-  feeUnits: bigint;
-  from: string;
-  neededUnits: bigint;
-  heldUnits: bigint | null;
-}>;
-type CostVerdict = Readonly<{ state: 'pay' } | { state: 'capped' | 'short'; reason: string }>;
-
-/** May a transaction of an intent that may be signed cost this much? */
-export function mayCost({ limits, price, feeUnits, from, neededUnits, heldUnits }: CostFacts): CostVerdict {
-  const { unitPrice, dataPart } = price;
-  if (compare(unitPrice, dataPart) <= 0)
-    return { state: 'capped', reason: `a price of ${fit(unitPrice, 0, 'up')} leaves nothing beside that of its data` };
-  const above = exceeds(limits, unitPrice, feeUnits);
-  if (above) return { state: 'capped', reason: above };
-  if (heldUnits !== null && heldUnits < neededUnits)
-    return { state: 'short', reason: `${from} holds ${heldUnits} of the ${neededUnits} that it takes` };
-  return { state: 'pay' };
 }
 
 /** The part of a batch that can be moved now: payments whose deposits are all in the chain and credited, and on no
@@ -333,6 +309,12 @@ function asItsObligation(facts: SignFacts): SignVerdict | null {
     (!source || ((one.merchantId ?? source.merchantId) === source.merchantId && isAllOf(source.merchantId)));
   const isOurs = [...sources].every((from) => own.some((one) => one.address === from && isSource(one)));
   return isOurs ? null : wrong('an address that it comes from does not hold this money');
+}
+
+/** What a receiver bears of its network fee is no more than such a transfer may take. */
+function feesAsQuoted({ intent, obligation }: SignFacts): SignVerdict | null {
+  const fault = obligation && faultOfFees(intent.currency, obligation.row);
+  return fault ? mismatch(fault) : null;
 }
 
 /** Its row asks for it, and is approved by whom it must be. */

@@ -6,7 +6,7 @@ import { fit } from '../../domain/money';
 import type { AttemptRow, IntentRow } from '../../db/txmanager/intents';
 import { limitsOf, noteCap } from '../fee-caps';
 import { heldAt, minimum } from './account';
-import { mayCost } from './policy';
+import { mayCost } from './fee-policy';
 import { mostFee, offeredPrice, type Price } from './price';
 import type { Signed, Signer } from './signer';
 import { store } from './store';

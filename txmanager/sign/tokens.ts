@@ -9,7 +9,7 @@ import { accountsOf, attemptsOf, sharesOf, type IntentRow } from '../../db/txman
 import { limitsOf, noteCap } from '../fee-caps';
 import { minimum } from './account';
 import { waitForCap, type Own } from './new-destinations';
-import { mayCost } from './policy';
+import { mayCost } from './fee-policy';
 import { mostFee, offeredPrice, type Price } from './price';
 import { codecOf, type Signed, type Signer } from './signer';
 import type { BatchAccount } from './record';

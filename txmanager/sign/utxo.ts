@@ -7,7 +7,7 @@ import { depositsById } from '../../db/payments/deposits';
 import { attemptsOf, lockCoinsFor, type IntentRow } from '../../db/txmanager/intents';
 import { limitsOf, noteCap } from '../fee-caps';
 import { waitForCap, type Own } from './new-destinations';
-import { mayCost } from './policy';
+import { mayCost } from './fee-policy';
 import { codecOf, type Signed, type Signer } from './signer';
 import { store } from './store';
 

@@ -33,7 +33,7 @@ export async function leaves(
     stage.problems.push(`${what} ended ${last.status}`);
   const isSent = last.status === 'completed';
   stage.recipients.push({ what, ...to, expected: add('0', isSent ? last.net_amount : '0') });
-  // A new account of TRON is the merchant's, above the usual fee.
+  // A new account of TRON is the merchant's where the fee is.
   const beside = await chargedBeside(stage, what.replace(' ', '/'));
   stage.changes.push({ currency: to.currency, amount: negate(add(isSent ? last.gross_amount : '0', beside)) });
 }

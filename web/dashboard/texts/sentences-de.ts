@@ -17,6 +17,8 @@ const plain: Readonly<Record<string, string>> = {
     'Die Adresse nimmt diese Überweisung nicht an. Nichts wurde gesendet. Verwenden Sie eine andere Adresse.',
   'The address takes more gas than a usual transfer, and the balance cannot pay for it. Nothing was sent':
     'Die Adresse braucht mehr Gas als üblich, und das Guthaben reicht dafür nicht. Nichts wurde gesendet.',
+  'The address takes a higher network fee, and too little of the amount would be left. Nothing was sent':
+    'Die Adresse kostet mehr Netzwerkgebühr als üblich, und vom Betrag bliebe zu wenig. Nichts wurde gesendet.',
   'The network did not take the transaction: it was withdrawn, and the money is back':
     'Das Netzwerk nahm die Transaktion nicht an: Sie wurde zurückgezogen, und das Geld ist wieder da.',
   'The network did not take the transaction in time: it has expired, and the money is back':
