@@ -1,9 +1,14 @@
 -- A signed refund is no longer cancelled, unless all that was signed has expired, and a final status stays. The
 -- exception: a reorganisation may take back the transaction that a refund ended with, completed or reverted; then it is
--- broadcast again. Fires on each update of a refund.
+-- broadcast again. What is paid by Lightning keeps the invoice that its payer has named, for ever: one refund, one
+-- invoice. Fires on each update of a refund. CP012: anything else.
 CREATE OR REPLACE FUNCTION guard_refund() RETURNS trigger LANGUAGE plpgsql
   SECURITY DEFINER SET search_path = public, pg_temp AS $$
   BEGIN
+    IF OLD.currency = 'BTC_LN' AND OLD.address IS NOT NULL
+      AND (NEW.address IS DISTINCT FROM OLD.address OR NEW.status = 'awaiting_address') THEN
+      RAISE EXCEPTION 'refund % keeps its invoice', OLD.id USING ERRCODE = 'CP012';
+    END IF;
     IF NEW.status = OLD.status THEN RETURN NEW; END IF;
     IF OLD.status IN ('completed', 'failed', 'cancelled')
         AND NOT (OLD.status = 'completed' AND NEW.status = 'broadcast')
