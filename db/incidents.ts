@@ -34,7 +34,7 @@ type Subjects = {
   'held-lost': 'payment';
   'held-foreign': 'payment';
   'held-overdue': 'payment';
-  'lightning-overdue': 'withdrawal';
+  'lightning-overdue': 'withdrawal' | 'refund';
   unreconciled: 'asset';
   'new-destinations': 'asset';
 } & Record<SwapIncident, 'conversion'>;
@@ -138,6 +138,8 @@ export const resolveOverdue = (tx: EntityManager): Promise<unknown> =>
       WHERE i.kind IN ('held-overdue', 'lightning-overdue') AND i.resolved_at IS NULL
         AND (EXISTS (SELECT FROM withdrawal w WHERE i.subject_kind = 'withdrawal' AND w.id = i.subject_id::bpchar
                         AND w.status <> 'processing')
+          OR EXISTS (SELECT FROM refund r WHERE i.subject_kind = 'refund' AND r.id = i.subject_id::bpchar
+                        AND r.status <> 'processing')
           OR EXISTS (SELECT FROM lightning_invoice l WHERE l.id = (i.details->>'invoiceId')::bpchar
                         AND l.over_at IS NOT NULL))`,
   );

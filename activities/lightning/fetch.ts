@@ -83,12 +83,18 @@ async function fetchOne(deps: FetchDeps, row: AwaitsInvoice): Promise<string | n
     if (!node) return 'our own node is not known';
     const network = deps.config.chain.chainNames.bitcoin ?? '';
     checkPayable(invoice, { net: withdrawal.net_amount, network, ownKey: node.key, now: await databaseNow(tx) });
-    const isPlanned = await planPayment(tx, {
-      ...{ hash: invoice.hash, withdrawalId: row.id, invoice: text, amountMsat: msat },
-      feeLimitMsat: 1000n * baseUnits(withdrawal.currency, withdrawal.network_fee),
-      expiresAt: new Date(invoice.expiresAt * 1000),
-    });
-    return isPlanned || (await hasOpenInvoice(tx, row.id)) ? null : 'its invoice was given before';
+    const isPlanned = await planPayment(
+      tx,
+      { kind: 'withdrawal', ref: row.id },
+      {
+        ...{ hash: invoice.hash, invoice: text, amountMsat: msat },
+        feeLimitMsat: 1000n * baseUnits(withdrawal.currency, withdrawal.network_fee),
+        expiresAt: new Date(invoice.expiresAt * 1000),
+      },
+    );
+    return isPlanned || (await hasOpenInvoice(tx, { kind: 'withdrawal', ref: row.id }))
+      ? null
+      : 'its invoice was given before';
   });
 }
 
@@ -96,7 +102,7 @@ async function fetchOne(deps: FetchDeps, row: AwaitsInvoice): Promise<string | n
 const giveUp = (db: DataSource, id: string): Promise<void> =>
   db.transaction(async (tx) => {
     const withdrawal = await lockWithdrawal(tx, id);
-    if (withdrawal?.status !== 'pending' || (await hasOpenInvoice(tx, id))) return;
+    if (withdrawal?.status !== 'pending' || (await hasOpenInvoice(tx, { kind: 'withdrawal', ref: id }))) return;
     await failWithdrawal(tx, withdrawal, noInvoice);
   });
 

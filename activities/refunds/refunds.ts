@@ -1,5 +1,6 @@
 import type { DataSource } from 'typeorm';
 import { intentsOwnedBy } from '../../db/txmanager/intents';
+import { isByLightning } from '../../domain/chains/assets';
 import { lockRefund } from '../../db/refunds/refunds';
 import { withGas } from '../../txmanager/estimate-gas';
 import type { GasDeps } from '../../txmanager/gas-node';
@@ -20,7 +21,7 @@ export const refundActivities = (deps: GasDeps) => ({
 const nextOf = (db: DataSource, refundId: string): Promise<NextIntent> =>
   db.transaction(async (tx) => {
     const refund = await lockRefund(tx, refundId);
-    if (!refund) throw new Error(`No refund ${refundId}`);
+    if (!refund || isByLightning(refund.currency)) throw new Error(`No refund ${refundId} of a chain`);
     const owner = { kind: 'refund', id: refundId } as const;
     if (refund.status === 'pending' && (await intentsOwnedBy(tx, owner)).some(isOpen)) {
       await leaveHeldUpWallets(tx, owner);

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { explorersOf } from '../../domain/chains/chosen-chain';
 import { refundStatuses } from '../../domain/refunds/refund';
 import { checkClaim, claimRefund as claim, readClaim } from '../../commands/refunds/claim';
-import type { ApiDeps } from '../http/deps';
+import { sendDeps, type ApiDeps } from '../http/deps';
 import { route } from '../http/route';
 import { brandingSchema, exact, line, named, nullable, time } from '../http/schemas';
 
@@ -24,15 +24,14 @@ const claimSchema = named('RefundClaim', {
   fiatAmount: Type.String({ description: 'Of amount, at the rate it was asked for.' }),
   fiatCurrency: Type.String(),
   requiresDestinationTag: Type.Boolean(),
-  address: nullable(Type.String()),
+  address: nullable(Type.String({ description: 'For BTC_LN the invoice.' })),
   destinationTag: nullable(Type.String()),
-  txId: nullable(Type.String()),
+  txId: nullable(Type.String({ description: 'For BTC_LN the payment hash.' })),
   explorerTxUrl: nullable(Type.String({ description: 'A public page of a transaction, with `{txId}` in it.' })),
   createdAt: time,
 });
 const depsOf = ({ codecs, config }: ApiDeps) => ({
-  codecs,
-  rateMaxAgeSeconds: config.RATE_MAX_AGE_SECONDS,
+  ...sendDeps({ codecs, config }),
   secretsKey: config.SECRETS_KEY,
   explorers: explorersOf(config.networks, config.chain),
 });
@@ -62,7 +61,11 @@ export const claimRefund = route({
   envelope: 'B',
   params,
   body: Type.Object({
-    address: line(120, 'Where it goes: an address of the refund’s network, and of the payer’s own.'),
+    address: line(
+      2000,
+      'Where it goes: an address of the refund’s network, and of the payer’s own. For BTC_LN an invoice (BOLT 11) of ' +
+        'exactly netToDestination.',
+    ),
     destinationTag: Type.Optional(line(64, 'Where the network has tags.')),
     confirm: Type.Optional(Type.Boolean()),
   }),

@@ -55,7 +55,7 @@ export const refundSchema = named('Refund', {
   feeBearer,
   fiatAmount: Type.String({ description: 'Of amount, at the rate it was asked for.' }),
   fiatCurrency: Type.String(),
-  address: nullable(Type.String()),
+  address: nullable(Type.String({ description: 'For BTC_LN the invoice that the payer has named.' })),
   destinationTag: nullable(Type.String()),
   claimUrl: nullable(
     Type.String({
@@ -67,7 +67,7 @@ export const refundSchema = named('Refund', {
   ),
   reason: nullable(Type.String()),
   reference: nullable(Type.String()),
-  txId: nullable(Type.String()),
+  txId: nullable(Type.String({ description: 'For BTC_LN the payment hash.' })),
   merchantMessage: nullable(Type.String()),
   createdAt: time,
   updatedAt: time,
@@ -107,7 +107,7 @@ const ask = {
     line(
       120,
       'Where it goes; ask the payer, the address that money came from may not be theirs. Without it the payer ' +
-        'names one at claimUrl.',
+        'names one at claimUrl; for BTC_LN always, as an invoice.',
     ),
   ),
   destinationTag: Type.Optional(line(64, 'Where the network has tags.')),

@@ -1,5 +1,5 @@
 import type { EntityManager } from 'typeorm';
-import type { NetworkId } from '../../domain/chains/assets';
+import { isByLightning, type Currency, type NetworkId } from '../../domain/chains/assets';
 import type { Explorers } from '../../domain/chains/chosen-chain';
 import type { Config } from '../../domain/config';
 import { DomainError } from '../../domain/errors';
@@ -8,7 +8,8 @@ import { brandingColumns, brandingIn, type BrandingColumns } from '../../db/bran
 import { byClock } from '../../db/records';
 import type { Queryable } from '../../db/pricing/pricing';
 import { emitRefundEvent, lockRefundWithPayment, moveRefund, requestRefund } from '../../db/refunds/refunds';
-import { receiverFor, type RefundDeps } from './terms';
+import { planRefundPayment, readNamedInvoice, spelled, type NamedInvoice } from './invoice';
+import { receiverFor, type Receiver, type RefundDeps } from './terms';
 import { idInLink, linkToken } from '../../db/sealing';
 
 /** Links by which payers name the address of a refund. A link is made from the refund's id and our key, and kept
@@ -43,8 +44,23 @@ export async function readClaim(db: Queryable, deps: LinkDeps, token: string): P
 
 export type Claim = Readonly<{ address: string; destinationTag?: string }>;
 
+/** Who gets it, as it is stored; `named`: where that is an invoice. */
+type Named = Receiver & Readonly<{ named?: NamedInvoice }>;
+type Terms = Readonly<{ currency: Currency; network: NetworkId; net: string }>;
+
+async function readClaimed(tx: EntityManager, deps: ClaimDeps, terms: Terms, claim: Claim): Promise<Named> {
+  if (!isByLightning(terms.currency)) return receiverFor(tx, deps, terms, claim);
+  if (claim.destinationTag !== undefined && claim.destinationTag !== '') throw new DomainError('INVALID_ADDRESS');
+  const named = await readNamedInvoice(tx, deps, terms.net, claim.address);
+  return { address: named.text, destination_tag: null, named };
+}
+
+/** Whether this very invoice was named before: it cannot be named twice, and the same answer is given again. */
+const isNamedAlready = (row: Pick<RefundRow, 'currency' | 'address'>, claim: Claim): boolean =>
+  isByLightning(row.currency) && row.address === spelled(claim.address);
+
 /** The receiver as its network spells it, checked; nothing is written. Throws CLAIM_NOT_FOUND, REFUND_STATE,
- *  INVALID_ADDRESS, VALIDATION_ERROR. */
+ *  INVALID_ADDRESS, VALIDATION_ERROR, CURRENCY_NOT_AVAILABLE. */
 export async function checkClaim(
   tx: EntityManager,
   deps: ClaimDeps,
@@ -52,8 +68,9 @@ export async function checkClaim(
   claim: Claim,
 ): Promise<{ view: ClaimView; address: string; destinationTag: string | null }> {
   const view = await readClaim(tx, deps, token);
-  const row = { currency: view.currency, network: view.network as NetworkId };
-  const { address, destination_tag: destinationTag } = await receiverFor(tx, deps, row, claim);
+  if (isNamedAlready(view, claim)) return { view, address: view.address!, destinationTag: null };
+  const terms = { currency: view.currency, network: view.network as NetworkId, net: view.netToDestination };
+  const { address, destination_tag: destinationTag } = await readClaimed(tx, deps, terms, claim);
   const isSame = view.address === address && view.destinationTag === destinationTag;
   if (view.status !== 'awaiting_address' && !isSame) throw new DomainError('REFUND_STATE');
   return { view, address, destinationTag };
@@ -65,8 +82,9 @@ export async function claimRefund(tx: EntityManager, deps: ClaimDeps, token: str
   const id = idInLink(deps.secretsKey, purpose, token);
   const row = id ? await lockRefundWithPayment(tx, id) : null;
   if (!row) throw new DomainError('CLAIM_NOT_FOUND');
-  const to = { currency: row.currency, network: row.network as NetworkId };
-  const { address, destination_tag } = await receiverFor(tx, deps, to, claim);
+  if (row.claimed_at && isNamedAlready(row, claim)) return viewOf(tx, deps, row);
+  const terms = { currency: row.currency, network: row.network as NetworkId, net: row.net_amount };
+  const { address, destination_tag, named } = await readClaimed(tx, deps, terms, claim);
   if (row.status !== 'awaiting_address') {
     const isSame = row.address === address && row.destination_tag === destination_tag;
     if (row.claimed_at && isSame) return viewOf(tx, deps, row);
@@ -77,6 +95,7 @@ export async function claimRefund(tx: EntityManager, deps: ClaimDeps, token: str
     destination_tag,
     claimed_at: byClock,
   });
+  if (named) await planRefundPayment(tx, claimed, named);
   if (claimed.status === 'pending') await requestRefund(tx, claimed);
   await emitRefundEvent(tx, claimed, 'refund.claimed', row.status);
   return viewOf(tx, deps, claimed);

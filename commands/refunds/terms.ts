@@ -8,6 +8,7 @@ import { DomainError } from '../../domain/errors';
 import type { AddressReader } from '../../domain/chains/address';
 import { type NetworkId, type Currency, assetOf, isByLightning, networkOf } from '../../domain/chains/assets';
 import { readReceiver } from '../../domain/chains/receivers';
+import { wayFee, type InvoiceReader } from '../../domain/lightning/receiver';
 import { refuseOurs } from '../../db/wallets/wallets';
 import { spendableAt } from '../../db/txmanager/intents';
 import { contentHash } from '../../db/records';
@@ -40,6 +41,8 @@ export type NewRefund = RefundAsk &
 export type RefundDeps = Readonly<{
   codecs: Readonly<Record<NetworkId, AddressReader>>;
   rateMaxAgeSeconds: number;
+  /** What invoices are read with; absent: nothing leaves by Lightning. */
+  lightning?: InvoiceReader | undefined;
 }>;
 export const hashOf = (paymentId: string, ask: NewRefund): string => {
   const { type, currency, amount, rateBasis, address, destinationTag, feeBearer, reason, reference } = ask;
@@ -164,12 +167,20 @@ export async function drawUp(
   };
 }
 
+/** By Lightning the payer names an invoice when the refund is there: one that is given with it would have to be of its
+ *  net amount, and expires while somebody approves. Throws REFUND_NOT_ALLOWED, VALIDATION_ERROR. */
+function refuseUnlessClaimed({ lightning }: RefundDeps, { address, destinationTag }: NewRefund): void {
+  if (!lightning) throw new DomainError('REFUND_NOT_ALLOWED');
+  if (address !== undefined || destinationTag !== undefined)
+    throw new DomainError('VALIDATION_ERROR', 'By Lightning the payer gives an invoice at claimUrl: leave address out');
+}
+
 /** Out of the balance: what a settled payment brought, less what has been refunded of it. */
 async function creditedTerms(tx: EntityManager, deps: RefundDeps, payment: PaymentRow, ask: NewRefund): Promise<Terms> {
   const { currency } = payment;
   const paidRate = exchangeRateOf(payment);
-  // By Lightning nothing can be sent yet.
-  if (currency === null || paidRate === null || isByLightning(currency)) throw new DomainError('REFUND_NOT_ALLOWED');
+  if (currency === null || paidRate === null) throw new DomainError('REFUND_NOT_ALLOWED');
+  if (isByLightning(currency)) refuseUnlessClaimed(deps, ask);
   const [known] = await tx.query<Array<{ all: string; excess: string }>>(
     `SELECT coalesce(sum(amount), 0)::text AS all, coalesce(sum(amount) FILTER (WHERE type = 'overpaid'),
        0)::text AS excess
@@ -194,7 +205,9 @@ async function creditedTerms(tx: EntityManager, deps: RefundDeps, payment: Payme
   if (compare(amount, most) > 0) throw new DomainError('REFUND_EXCEEDS_PAID');
   if (!isPositive(amount)) throw new DomainError(isPositive(left) ? 'BELOW_MINIMUM' : 'REFUND_EXCEEDS_PAID');
   const feeBearer = ask.feeBearer ?? 'merchant';
-  const networkFee = feeWithCoins(price.networkFee, currency, await coinsFor(tx, currency, amount));
+  const networkFee = isByLightning(currency)
+    ? wayFee(amount)
+    : feeWithCoins(price.networkFee, currency, await coinsFor(tx, currency, amount));
   const split = splitRefund({ amount, networkFee, feeBearer, currency });
   if (!split) throw new DomainError('BELOW_MINIMUM');
   const rate = ask.rateBasis === 'current' ? price.exchangeRate : paidRate;

@@ -2,8 +2,7 @@ import type { EntityManager } from 'typeorm';
 import { releaseWithdrawal } from '../../commands/withdrawals/fail';
 import type { Queryable } from '../../db/query';
 import { byClock } from '../../db/records';
-import { hasOpenInvoice } from '../../db/lightning/payments';
-import { isFromBeforeRecovery } from '../../db/recovery/epoch';
+import { mayBeForgotten } from '../../db/recovery/forgotten-call';
 import { hasSignedAndLost } from '../../db/recovery/lost';
 import { endVoid } from '../../db/txmanager/expiry';
 import { dropIntents } from '../../db/txmanager/intents';
@@ -15,8 +14,7 @@ import {
   readWithdrawal,
 } from '../../db/withdrawals/withdrawals';
 import { DomainError } from '../../domain/errors';
-import { isByLightning } from '../../domain/lightning/currency';
-import { type WithdrawalRow, type WithdrawalStatus, cancellable } from '../../domain/withdrawals/withdrawal';
+import { type WithdrawalStatus, cancellable } from '../../domain/withdrawals/withdrawal';
 
 /** Calls a withdrawal back while nothing is signed, or where all that was signed has expired. Signing takes the same
  *  lock, so that one of the two wins. Of one that is cancelled already the same again, `replayed`. Throws
@@ -29,7 +27,9 @@ export async function cancelWithdrawal(
 ): Promise<Changed> {
   const row = await lockOwn(tx, merchantId, id);
   if (row.status === 'cancelled') return { row: { ...row, confirmations: 0 }, replayed: true };
-  const isLost = (await hasSignedAndLost(tx, { kind: 'withdrawal', id })) || (await mayBeForgotten(tx, row));
+  const isLost =
+    (await hasSignedAndLost(tx, { kind: 'withdrawal', id })) ||
+    (await mayBeForgotten(tx, { kind: 'withdrawal', ref: id }, row));
   const isOpen = !isLost && (from.includes(row.status) || (await endVoid(tx, 'withdrawal', [row])).length > 0);
   if (!isOpen) throw new DomainError('WITHDRAWAL_STATE');
   const cancelled = await moveWithdrawal(tx, row, 'cancelled', { completed_at: byClock });
@@ -38,11 +38,6 @@ export async function cancelWithdrawal(
   await emitWithdrawalEvent(tx, cancelled, 'withdrawal.cancelled', row.status);
   return { row: { ...cancelled, confirmations: 0 }, replayed: false };
 }
-
-/** A database that was restored may have forgotten that the Lightning node has paid its invoice: the signer asks the
- *  node first. */
-const mayBeForgotten = async (tx: EntityManager, row: WithdrawalRow): Promise<boolean> =>
-  isByLightning(row.currency) && (await isFromBeforeRecovery(tx, row.created_at)) && (await hasOpenInvoice(tx, row.id));
 
 /** What is cancelled already; null where there is something to cancel. */
 export async function cancelledBefore(db: Queryable, merchantId: string, id: string): Promise<Changed | null> {

@@ -18,7 +18,13 @@ import { readTag } from '../../domain/chains/tags';
 import { DomainError } from '../../domain/errors';
 import { newId } from '../../domain/ids';
 import { holdJournal } from '../../domain/ledger/ledger';
-import { checkPayable, lightningAddressIn, withoutScheme, type PayableInvoice } from '../../domain/lightning/receiver';
+import {
+  checkPayable,
+  givenBefore,
+  lightningAddressIn,
+  withoutScheme,
+  type PayableInvoice,
+} from '../../domain/lightning/receiver';
 import type { ShownWithdrawal, WithdrawalRow } from '../../domain/withdrawals/withdrawal';
 
 export type Requester = Readonly<{ id: string; email: string }>;
@@ -91,18 +97,19 @@ const onlyByInvoice = 'By Lightning, give an invoice, or a Lightning address of 
 const namesAddress = ({ whitelistId, address }: WithdrawalAsk): boolean =>
   address === undefined ? whitelistId !== undefined : lightningAddressIn(address) !== null;
 
-const givenBefore = 'This invoice was given before: ask for a new one';
-
 /** What the node is to pay for it. An invoice that somebody else has given meanwhile is refused with all of it. */
 async function planInvoicePayment(tx: EntityManager, row: WithdrawalRow, invoice: PayableInvoice, text: string) {
-  const isPlanned = await planPayment(tx, {
-    hash: invoice.hash,
-    withdrawalId: row.id,
-    invoice: withoutScheme(text).toLowerCase(),
-    amountMsat: 1000n * baseUnits(row.currency, row.net_amount),
-    feeLimitMsat: 1000n * baseUnits(row.currency, row.network_fee),
-    expiresAt: new Date(invoice.expiresAt * 1000),
-  });
+  const isPlanned = await planPayment(
+    tx,
+    { kind: 'withdrawal', ref: row.id },
+    {
+      hash: invoice.hash,
+      invoice: withoutScheme(text).toLowerCase(),
+      amountMsat: 1000n * baseUnits(row.currency, row.net_amount),
+      feeLimitMsat: 1000n * baseUnits(row.currency, row.network_fee),
+      expiresAt: new Date(invoice.expiresAt * 1000),
+    },
+  );
   if (!isPlanned) throw new DomainError('INVALID_ADDRESS', givenBefore);
 }
 

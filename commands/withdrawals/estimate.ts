@@ -1,7 +1,7 @@
 import type { AddressReader } from '../../domain/chains/address';
 import { feeWithCoins } from '../../domain/chains/costs';
 import { isByLightning, payableAsset, type NetworkId } from '../../domain/chains/assets';
-import { wayFee, type PayableInvoice } from '../../domain/lightning/receiver';
+import { wayFee, type InvoiceReader } from '../../domain/lightning/receiver';
 import { splitWithdrawal, largestWithdrawal, type FeeMode, type Split } from '../../domain/withdrawals/withdrawal';
 
 import { coinsFor } from '../treasury/coins-for';
@@ -22,9 +22,8 @@ export type WithdrawalAsk = Readonly<{
 export type Deps = Readonly<{
   codecs: Readonly<Record<NetworkId, AddressReader>>;
   rateMaxAgeSeconds: number;
-  /** What invoices are read with, and the name of the chain that they must be of; absent: nothing leaves by
-   *  Lightning. */
-  lightning?: Readonly<{ read: (text: string) => PayableInvoice; network: string }> | undefined;
+  /** What invoices are read with; absent: nothing leaves by Lightning. */
+  lightning?: InvoiceReader | undefined;
 }>;
 export type Estimate = Split & Readonly<{ currency: string; available: string; maxAmount: string; covered: boolean }>;
 

@@ -33,7 +33,7 @@ export const lightningChecks: readonly Check[] = [
   },
   {
     invariant: 'I7',
-    what: 'a withdrawal and its payment by Lightning do not agree',
+    what: 'a withdrawal or refund and its payment by Lightning do not agree',
     sql: `SELECT w.id FROM withdrawal w LEFT JOIN lightning_payment l ON l.withdrawal_id = w.id
            WHERE w.currency = 'BTC_LN' AND (
                  l.hash IS NULL AND (w.address NOT LIKE '%@%'
@@ -42,6 +42,15 @@ export const lightningChecks: readonly Check[] = [
               OR (w.status = 'completed') <> (l.outcome IS NOT DISTINCT FROM 'paid')
               OR w.status IN ('awaiting_approval', 'pending', 'cancelled') AND l.calls > 0
               OR w.status = 'failed' AND l.hash IS NOT NULL AND l.outcome IS DISTINCT FROM 'failed')
+          UNION ALL
+          SELECT r.id FROM refund r LEFT JOIN lightning_payment l ON l.refund_id = r.id
+           WHERE r.currency = 'BTC_LN' AND r.source = 'balance' AND (
+                 l.hash IS NULL AND r.status NOT IN ('awaiting_address', 'cancelled')
+              OR l.amount_msat <> r.net_amount * 100000000000
+              OR l.invoice <> r.address
+              OR (r.status = 'completed') <> (l.outcome IS NOT DISTINCT FROM 'paid')
+              OR r.status IN ('awaiting_address', 'awaiting_approval', 'pending', 'cancelled') AND l.calls > 0
+              OR r.status = 'failed' AND l.outcome IS DISTINCT FROM 'failed')
           UNION ALL
           SELECT hash FROM lightning_payment
            WHERE outcome = 'paid' AND encode(sha256(decode(preimage, 'hex')), 'hex') <> hash`,

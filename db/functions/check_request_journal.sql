@@ -16,7 +16,9 @@ CREATE OR REPLACE FUNCTION check_request_journal(p_key text, p_postings jsonb) R
                   WHERE l.withdrawal_id = v_id AND (l.outcome = 'paid' OR l.outcome IS NULL AND l.calls > 0))
           INTO v_merchant, v_asset, v_amount, v_is_over FROM withdrawal WHERE id = v_id;
       ELSIF v_part[2] = 'refund' THEN
-        SELECT merchant_id, currency, gross_amount, status IN ('cancelled', 'failed')
+        SELECT merchant_id, currency, gross_amount, status IN ('cancelled', 'failed') AND NOT EXISTS (
+                 SELECT FROM lightning_payment l
+                  WHERE l.refund_id = v_id AND (l.outcome = 'paid' OR l.outcome IS NULL AND l.calls > 0))
           INTO v_merchant, v_asset, v_amount, v_is_over FROM refund WHERE id = v_id AND source = 'balance';
       ELSE
         SELECT merchant_id, currency, amount, status IN ('refunded', 'failed')

@@ -118,6 +118,7 @@ CREATE OR REPLACE FUNCTION is_journal_due(p_key text, p_moves jsonb, p_stands bo
                ARRAY(SELECT id FROM intent WHERE kind = 'refund' AND ref = v_part[3])
           INTO v_merchant, v_asset, v_amount, v_net, v_is_added, v_is_over, v_intents
           FROM refund WHERE id = v_part[3]::bpchar;
+        SELECT * INTO v_lightning FROM lightning_payment WHERE refund_id = v_part[3]::bpchar;
       ELSE
         SELECT b.merchant_id, l.currency, l.amount, l.net_amount, l.added_fee > 0, l.status IN ('refunded', 'failed'),
                ARRAY(SELECT l.intent_id WHERE l.intent_id IS NOT NULL

@@ -1,7 +1,8 @@
 -- What a refund takes and pays never changes, except that its receiver bears a higher fee (is_fee_added). One that is
 -- signed is no longer cancelled, unless all that was signed has expired, and a final status stays. The
 -- exception: a reorganisation may take back the transaction that a refund ended with, completed or reverted; then it is
--- broadcast again. Fires on each update of a refund.
+-- broadcast again. What is paid by Lightning keeps the invoice that its payer has named, for ever: one refund, one
+-- invoice. Fires on each update of a refund. CP012: anything else.
 CREATE OR REPLACE FUNCTION guard_refund() RETURNS trigger LANGUAGE plpgsql
   SECURITY DEFINER SET search_path = public, pg_temp AS $$
   BEGIN
@@ -12,6 +13,10 @@ CREATE OR REPLACE FUNCTION guard_refund() RETURNS trigger LANGUAGE plpgsql
          OLD.gross_amount, OLD.net_amount)
       AND NOT (NEW.fee_bearer = 'payer' AND is_fee_added('refund', NULL, to_jsonb(OLD), to_jsonb(NEW))) THEN
       RAISE EXCEPTION 'what refund % takes and pays may not change', OLD.id USING ERRCODE = 'CP012';
+    END IF;
+    IF OLD.currency = 'BTC_LN' AND OLD.address IS NOT NULL
+      AND (NEW.address IS DISTINCT FROM OLD.address OR NEW.status = 'awaiting_address') THEN
+      RAISE EXCEPTION 'refund % keeps its invoice', OLD.id USING ERRCODE = 'CP012';
     END IF;
     IF NEW.status = OLD.status THEN RETURN NEW; END IF;
     IF OLD.status IN ('completed', 'failed', 'cancelled')

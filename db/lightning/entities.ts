@@ -30,7 +30,7 @@ export const lightningInvoiceEntity = entity('lightning_invoice', {
 export const lightningPaymentEntity = entity('lightning_payment', {
   hash: key(text()),
   id: bigint(),
-  withdrawal_id: id(),
+  withdrawal_id: nullable(id()),
   invoice: text(),
   amount_msat: bigint(),
   fee_limit_msat: bigint(),
@@ -42,6 +42,7 @@ export const lightningPaymentEntity = entity('lightning_payment', {
   fee_msat: nullable(bigint()),
   over_at: nullable(timestamptz()),
   created_at: timestamptz(),
+  refund_id: nullable(id()),
 });
 
 /** One row: what the node said last. Satoshi. */

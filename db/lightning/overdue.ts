@@ -1,5 +1,6 @@
 import type { EntityManager } from 'typeorm';
 import { openIncidentAgain } from '../incidents';
+import { paidFor, paymentsWithRows, type LightningPaymentRow } from './payments';
 
 /** What our Lightning node should have ended long ago. Both take seconds where all is well. The alerts on
  *  `payments_lightning_paying_age_seconds` and `payments_lightning_taking_age_seconds` have the same bounds. */
@@ -8,18 +9,18 @@ const [payingFor, takingFor] = ['30 minutes', '10 minutes'];
 /** Opens an incident for each payment that the node has under way for too long, and for each invoice whose money it was
  *  told to take and that is not booked. */
 export async function noteOverdue(tx: EntityManager): Promise<void> {
-  const paying = await tx.query<Array<{ hash: string; withdrawalId: string; since: Date }>>(
-    `SELECT l.hash, w.id AS "withdrawalId", w.updated_at AS since
-       FROM lightning_payment l JOIN withdrawal w ON w.id = l.withdrawal_id
-      WHERE l.outcome IS NULL AND w.status = 'processing' AND w.updated_at < now() - $1::interval`,
+  type Paying = Pick<LightningPaymentRow, 'hash' | 'withdrawal_id' | 'refund_id'> & { since: Date };
+  const paying = await tx.query<Paying[]>(
+    `SELECT l.hash, l.withdrawal_id, l.refund_id, coalesce(w.updated_at, r.updated_at) AS since
+       FROM ${paymentsWithRows}
+      WHERE l.outcome IS NULL AND coalesce(w.status, r.status) = 'processing'
+        AND coalesce(w.updated_at, r.updated_at) < now() - $1::interval`,
     [payingFor],
   );
-  for (const { hash, withdrawalId: id, since } of paying)
-    await openIncidentAgain(tx, {
-      kind: 'lightning-overdue',
-      subject: { kind: 'withdrawal', id },
-      details: { hash, since },
-    });
+  for (const { hash, since, ...row } of paying) {
+    const { kind, ref: id } = paidFor(row);
+    await openIncidentAgain(tx, { kind: 'lightning-overdue', subject: { kind, id }, details: { hash, since } });
+  }
   const taking = await tx.query<Array<{ id: string; paymentId: string; hash: string | null; since: Date | null }>>(
     `SELECT id, payment_id AS "paymentId", hash, decided_at AS since FROM lightning_invoice
       WHERE over_at IS NULL AND decision = 'take' AND decided_at < now() - $1::interval`,

@@ -1,4 +1,5 @@
 import type { DataSource, EntityManager } from 'typeorm';
+import type { RowKind } from '../../domain/txmanager/kinds';
 import type { WithdrawalRow } from '../../domain/withdrawals/withdrawal';
 import { everyCurrency } from '../limits/outbound';
 import { changedCount } from '../query';
@@ -13,12 +14,21 @@ export type LightningPaymentRow = RowOf<typeof lightningPaymentEntity>;
 /** How long after its time an invoice counts as one that the node refuses, whatever its clock says. */
 const clocksDifferBy = '10 minutes';
 
-/** What a withdrawal is to pay; it is locked. false: the invoice is somebody's already, or the withdrawal has one. */
+/** What a payment is for: one row of each has one payment, for ever. */
+export type PaidFor = Readonly<{ kind: RowKind; ref: string }>;
+export const paidFor = (row: Pick<LightningPaymentRow, 'withdrawal_id' | 'refund_id'>): PaidFor =>
+  row.withdrawal_id === null ? { kind: 'refund', ref: row.refund_id! } : { kind: 'withdrawal', ref: row.withdrawal_id };
+
+/** SQL: payments `l` with what they are for, `w` or `r`. */
+export const paymentsWithRows = `lightning_payment l LEFT JOIN withdrawal w ON w.id = l.withdrawal_id
+  LEFT JOIN refund r ON r.id = l.refund_id`;
+
+/** What a withdrawal or refund is to pay; it is locked. false: the invoice is somebody's already, or it has one. */
 export async function planPayment(
   tx: EntityManager,
+  { kind, ref }: PaidFor,
   planned: Readonly<{
     hash: string;
-    withdrawalId: string;
     invoice: string;
     amountMsat: bigint;
     feeLimitMsat: bigint;
@@ -26,11 +36,11 @@ export async function planPayment(
   }>,
 ): Promise<boolean> {
   const rows = await tx.query<unknown[]>(
-    `INSERT INTO lightning_payment (hash, withdrawal_id, invoice, amount_msat, fee_limit_msat, expires_at)
+    `INSERT INTO lightning_payment (hash, ${kind}_id, invoice, amount_msat, fee_limit_msat, expires_at)
      VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT DO NOTHING RETURNING hash`,
     [
       planned.hash,
-      planned.withdrawalId,
+      ref,
       planned.invoice,
       planned.amountMsat.toString(),
       planned.feeLimitMsat.toString(),
@@ -56,27 +66,26 @@ export const awaitInvoices = (db: DataSource): Promise<AwaitsInvoice[]> =>
     [everyCurrency],
   );
 
-/** When the newest was planned; null: none was. */
-export async function newestPaymentAt(tx: EntityManager): Promise<Date | null> {
+/** When the newest was planned of those that were called for; null: none was. The others say nothing of how old a
+ *  restored database is: they may have been planned in it. */
+export async function newestCalledAt(tx: EntityManager): Promise<Date | null> {
   const [row] = await tx.query<Array<{ newest: Date | null }>>(
-    'SELECT max(created_at) AS newest FROM lightning_payment',
+    'SELECT max(created_at) AS newest FROM lightning_payment WHERE calls > 0',
   );
   return row?.newest ?? null;
 }
 
-/** Whether a withdrawal has an invoice that has not ended. */
-export const hasOpenInvoice = async (tx: EntityManager, withdrawalId: string): Promise<boolean> =>
-  (
-    await tx.query<unknown[]>('SELECT FROM lightning_payment WHERE withdrawal_id = $1 AND outcome IS NULL', [
-      withdrawalId,
-    ])
-  ).length > 0;
+/** Whether it has an invoice that has not ended. */
+export const hasOpenInvoice = async (tx: EntityManager, { kind, ref }: PaidFor): Promise<boolean> =>
+  (await tx.query<unknown[]>(`SELECT FROM lightning_payment WHERE ${kind}_id = $1 AND outcome IS NULL`, [ref])).length >
+  0;
 
 /** Those that have not ended: let go, or called for. The oldest first. */
 export const openPayments = (db: DataSource): Promise<Array<{ hash: string }>> =>
   db.query<Array<{ hash: string }>>(
-    `SELECT l.hash FROM lightning_payment l JOIN withdrawal w ON w.id = l.withdrawal_id
-      WHERE l.outcome IS NULL AND (w.status IN ('pending', 'processing', 'broadcast') OR l.calls > 0)
+    `SELECT l.hash FROM ${paymentsWithRows}
+      WHERE l.outcome IS NULL
+        AND (coalesce(w.status, r.status) IN ('pending', 'processing', 'broadcast') OR l.calls > 0)
       ORDER BY l.created_at, l.hash`,
   );
 
@@ -94,7 +103,7 @@ export async function readPayment(
   return { ...row, isExpired: row.isExpired === true };
 }
 
-/** Locked until the transaction ends; after its withdrawal. */
+/** Locked until the transaction ends; after what it is for. */
 export async function lockLightningPayment(tx: EntityManager, hash: string): Promise<LightningPaymentRow> {
   const [row] = await tx.query<LightningPaymentRow[]>('SELECT * FROM lightning_payment WHERE hash = $1 FOR UPDATE', [
     hash,

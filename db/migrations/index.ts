@@ -59,6 +59,7 @@ import { AddressReserves1799001011000 } from './1799001011000-address-reserves';
 import { LightningNode1799001020000 } from './1799001020000-lightning-node';
 import { LightningWallets1799001030000 } from './1799001030000-lightning-wallets';
 import { LightningPayments1799001050000 } from './1799001050000-lightning-payments';
+import { LightningRefunds1799001087000 } from './1799001087000-lightning-refunds';
 import { AddedFees1799001088000 } from './1799001088000-added-fees';
 import { PaymentsWithMoney1799001089000 } from './1799001089000-payments-with-money';
 
@@ -125,6 +126,7 @@ export const migrations = [
   LightningNode1799001020000,
   LightningWallets1799001030000,
   LightningPayments1799001050000,
+  LightningRefunds1799001087000,
   AddedFees1799001088000,
   PaymentsWithMoney1799001089000,
 ];

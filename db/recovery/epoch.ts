@@ -107,10 +107,6 @@ export async function mayFollow(db: Queryable, network: string): Promise<boolean
   return rows.length > 0;
 }
 
-/** Whether a row of this time was restored with the database. */
-export const isFromBeforeRecovery = async (db: Queryable, createdAt: Date): Promise<boolean> =>
-  (await db.query<unknown[]>('SELECT FROM recovery WHERE begun_at > $1', [createdAt])).length > 0;
-
 type RecoveryRow = Omit<RowOf<typeof recoveryEntity>, 'workflows_ended_at'> & { unwatched: number };
 
 /** Every recovery, newest first. `unwatched`: addresses of the branches before it that are not derived yet. */

@@ -1,60 +1,68 @@
 import type { EntityManager } from 'typeorm';
-import { newestPaymentAt, planPayment } from '../lightning/payments';
 import { openIncident } from '../incidents';
+import { newestCalledAt, paymentsWithRows, planPayment, type PaidFor } from '../lightning/payments';
+import { claimAgain, mayBeClaimedAgain } from '../refunds/lost-claims';
 import { overlapMs, type OutsideRecord } from './lost';
 
 /** Invoices that our Lightning node was told to pay in the time that a recovery has lost. An invoice that a Lightning
  *  address gave after the backup is in no row: with a second one the withdrawal would be paid twice. */
 
 /** What the signer records before it has the node pay for the first time, outside the database. */
-export type CalledRecord = Readonly<{
-  hash: string;
-  /** What it is for, and the id of its row. */
-  kind: 'withdrawal';
-  ref: string;
-  invoice: string;
-  amountMsat: string;
-  feeLimitMsat: string;
-  /** ISO 8601. */
-  expiresAt: string;
-}>;
+export type CalledRecord = PaidFor &
+  Readonly<{
+    hash: string;
+    invoice: string;
+    amountMsat: string;
+    feeLimitMsat: string;
+    /** ISO 8601. */
+    expiresAt: string;
+  }>;
 export type CallRecord = OutsideRecord<CalledRecord>;
 
-/** Gives each withdrawal the invoice back that was to be paid for it: the signer then asks the node about that hash,
- *  and books it or has it paid. What was to be paid for a withdrawal that is gone opens an incident. Answers how many
- *  there were. */
+/** Gives each withdrawal and refund the invoice back that was to be paid for it: the signer then asks the node about
+ *  that hash, and books it or has it paid. Where the row is gone, or can no longer be paid so, an incident says what
+ *  was to be paid. Answers how many have theirs back. */
 export async function restoreCalled(tx: EntityManager, record: CallRecord): Promise<number> {
-  const newest = await newestPaymentAt(tx);
+  const newest = await newestCalledAt(tx);
   let count = 0;
   for (const one of record.since(new Date((newest?.getTime() ?? 0) - overlapMs))) {
-    const { hash, invoice, ref, amountMsat, feeLimitMsat, expiresAt } = one;
+    const { hash, kind, ref, invoice, amountMsat, feeLimitMsat, expiresAt } = one;
+    if (await isFollowed(tx, hash)) continue;
     if (await isOpenWith(tx, one)) {
       const terms = { amountMsat: BigInt(amountMsat), feeLimitMsat: BigInt(feeLimitMsat) };
-      const isNew = await planPayment(tx, {
-        hash,
-        withdrawalId: ref,
-        invoice,
-        ...terms,
-        expiresAt: new Date(expiresAt),
-      });
+      await claimAgain(tx, one);
+      const isNew = await planPayment(tx, { kind, ref }, { hash, invoice, ...terms, expiresAt: new Date(expiresAt) });
       count += isNew ? 1 : 0;
-    } else if (!(await isKnown(tx, ref))) await noteForgotten(tx, one);
+    } else await noteForgotten(tx, one);
   }
   return count;
 }
 
-/** Locks the withdrawal: whether it waits to be paid just that. */
+/** Whether the signer goes on with an invoice, or it has ended. One that was cancelled before it was called for, in a
+ *  database that had forgotten the call, is looked at by nobody. */
+const isFollowed = async (tx: EntityManager, hash: string): Promise<boolean> =>
+  (
+    await tx.query<unknown[]>(
+      `SELECT FROM ${paymentsWithRows}
+        WHERE l.hash = $1 AND (l.outcome IS NOT NULL OR l.calls > 0 OR coalesce(w.status, r.status) <> 'cancelled')`,
+      [hash],
+    )
+  ).length > 0;
+
+const openStatuses = ['awaiting_address', 'awaiting_approval', 'pending'];
+
+/** Locks what it is for: whether that waits to be paid just that, and has no other invoice. */
 async function isOpenWith(tx: EntityManager, one: CalledRecord): Promise<boolean> {
+  const { kind, ref, amountMsat, feeLimitMsat } = one;
+  if (!(await mayBeClaimedAgain(tx, one))) return false;
   const rows = await tx.query<unknown[]>(
-    `SELECT FROM withdrawal WHERE id = $1 AND currency = 'BTC_LN' AND status IN ('awaiting_approval', 'pending')
-        AND net_amount * 100000000000 = $2 AND network_fee * 100000000000 = $3 FOR UPDATE`,
-    [one.ref, one.amountMsat, one.feeLimitMsat],
+    `SELECT FROM ${kind} o WHERE id = $1 AND currency = 'BTC_LN' AND status = ANY($4)
+        AND net_amount * 100000000000 = $2 AND network_fee * 100000000000 = $3
+        AND NOT EXISTS (SELECT FROM lightning_payment l WHERE l.${kind}_id = o.id) FOR UPDATE`,
+    [ref, amountMsat, feeLimitMsat, openStatuses],
   );
   return rows.length > 0;
 }
-
-const isKnown = async (tx: EntityManager, id: string): Promise<boolean> =>
-  (await tx.query<unknown[]>('SELECT FROM withdrawal WHERE id = $1', [id])).length > 0;
 
 const noteForgotten = (tx: EntityManager, { kind, ref: id, hash, amountMsat }: CalledRecord): Promise<unknown> =>
   openIncident(tx, {

@@ -1,6 +1,7 @@
 import { trim } from '../../domain/money';
 import type { EntityManager } from 'typeorm';
 import { DomainError } from '../../domain/errors';
+import { isByLightning } from '../../domain/lightning/currency';
 import {
   viewRefund,
   type RefundEventType,
@@ -62,9 +63,10 @@ export const emitRefundEvent = (
   before?: RefundStatus,
 ): Promise<string> => emitRecordEvent(tx, row, type, (livemode) => viewRefund(row, livemode), before);
 
-/** Has a workflow send a refund. */
-export const requestRefund = (tx: EntityManager, row: RefundRow): Promise<unknown> =>
-  requestSignal(tx, {
+/** Asks for the workflow that sends it. What goes by Lightning has none: the signer looks for its row. */
+export async function requestRefund(tx: EntityManager, row: RefundRow): Promise<void> {
+  if (isByLightning(row.currency)) return;
+  await requestSignal(tx, {
     workflow: 'refund',
     workflowId: workflowIds.refund(row.id),
     args: [row.id],
@@ -77,6 +79,7 @@ export const requestRefund = (tx: EntityManager, row: RefundRow): Promise<unknow
       summary: `Refund of ${trim(row.net_amount)} ${row.currency} for payment ${row.payment_id}`,
     },
   });
+}
 
 /** One person is one person, by a page or by a key. */
 export const personOf = (by: RefundBy): string | null =>

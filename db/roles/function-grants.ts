@@ -8,7 +8,7 @@ export const functionGrants: Readonly<Record<string, readonly DatabaseRole[]>> =
   claim_deposit: ['api', 'operator'],
   conversion_terms: ['api'],
   decide_lightning: ['api', 'payments', 'chain'],
-  database_incarnation: ['api', 'payments', 'chain', 'signer'],
+  database_incarnation: ['api', 'payments', 'chain', 'signer', 'operator'],
   drop_intents: ['api', 'payments', 'chain', 'signer', 'operator'],
   // Of the release before, whose processes may still run: these go with their files.
   emit_event: ['api', 'payments', 'chain', 'signer', 'operator'],

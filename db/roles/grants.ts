@@ -151,7 +151,10 @@ export const tableGrants: TableGrants = {
     audit: 'SELECT',
   },
   journal: { 'api, payments, chain, signer, audit, operator': 'SELECT' },
-  key_epoch: { 'payments, chain': 'SELECT', signer: 'SELECT, INSERT, UPDATE (beat, confirmed_at, epoch, incarnation)' },
+  key_epoch: {
+    'api, payments, chain, operator': 'SELECT',
+    signer: 'SELECT, INSERT, UPDATE (beat, confirmed_at, epoch, incarnation)',
+  },
   key_watch: { 'api, chain, operator': 'SELECT', signer: 'SELECT, INSERT, UPDATE (next_index, until_index)' },
   known_device: { api: 'SELECT, INSERT, UPDATE (expires_at), DELETE' },
   ledger_entry: { 'api, payments, audit, operator': 'SELECT' },

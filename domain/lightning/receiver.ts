@@ -18,6 +18,9 @@ export type PayableInvoice = Readonly<{
   expiresAt: number;
 }>;
 
+/** Reads invoices, and the name of the chain that they must be of. */
+export type InvoiceReader = Readonly<{ read: (text: string) => PayableInvoice; network: string }>;
+
 /** An invoice as it was given, without the scheme of a link and what stands around it. */
 export const withoutScheme = (text: string): string => text.trim().replace(/^lightning:/i, '');
 
@@ -50,6 +53,8 @@ function readNodeKey(text: string): string {
     'Neither a Lightning address nor the public key of a node: that is 66 hexadecimal digits and begins with 02 or 03',
   );
 }
+
+export const givenBefore = 'This invoice was given before: ask for a new one';
 
 /** An invoice must last so long when it is given: it is to be approved and paid within that. */
 const leastSeconds = 120;

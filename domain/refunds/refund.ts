@@ -1,5 +1,5 @@
 import type { InvoiceBranding } from '../branding/branding';
-import { assetOf, type NetworkId } from '../chains/assets';
+import { assetOf, isByLightning, type NetworkId } from '../chains/assets';
 import type { Explorers } from '../chains/chosen-chain';
 import { add, compare, Decimal, divide, fit, isPositive, larger, smaller, subtract, times } from '../money';
 import { fiatDecimals } from '../pricing/quote';
@@ -200,7 +200,7 @@ export const viewClaim = (
   address: row.address,
   destinationTag: row.destination_tag,
   txId: row.tx_id,
-  explorerTxUrl: from.explorers[row.network as NetworkId] ?? null,
+  explorerTxUrl: isByLightning(row.currency) ? null : (from.explorers[row.network as NetworkId] ?? null),
   createdAt: row.created_at.toISOString(),
 });
 export type ClaimView = ReturnType<typeof viewClaim>;

@@ -71,6 +71,8 @@ type KindWith<Fact> = { [K in Kind]: Kinds[K] extends Fact ? K : never }[Kind];
 export type LeavingKind = KindWith<{ leaves: true }>;
 /** Kinds that hold a merchant's money until it has arrived. */
 export type HoldingKind = KindWith<{ statement: object }>;
+/** Of these one row holds a merchant's money for one receiver. */
+export type RowKind = KindWith<{ holdsIn: string }>;
 export type LimitName = NonNullable<Kinds[Kind]['limit']>;
 export type RecordTable = NonNullable<Kinds[Kind]['record']>;
 

@@ -6,6 +6,7 @@ import { openRefund, refundUnderpaid } from '../../commands/refunds/create';
 import { assetOf, contractOf } from '../../domain/chains/assets';
 import { newId } from '../../domain/ids';
 import type { PaymentRow } from '../../domain/payments/payment';
+import { bytes, written } from '../chain/lightning-writer';
 import { startCheckout } from './checkout-server';
 import { atOnce, startHarness, type Answer, type Harness, type Shop } from './harness';
 import { Person } from './person';
@@ -89,6 +90,25 @@ it('a refund without an address holds its money and has a link, for the payer to
   expect((await claim(token, { address: to, confirm: true })).body).toEqual(named.body);
   expect((await claim(token, { address: address(), confirm: true })).status).toBe(409);
   expect((await claim(token, { address: address() })).status).toBe(409);
+});
+
+it.each(['ETH', 'BTC'])('one of %s is claimed by no Lightning invoice', async (currency) => {
+  const { id, token } = await unaddressed(currency);
+  const fields = [
+    ['p', randomBytes(32)],
+    ['s', bytes(9)],
+    ['d', Buffer.from('tea')],
+  ] as const;
+  const invoice = written(fields, { prefix: 'lnbcrt200u', createdAt: Math.floor(Date.now() / 1000) });
+  const refuses = async (): Promise<void> => {
+    for (const confirm of [false, true])
+      expect((await claim(token, { address: invoice, confirm })).body.error.code).toBe('INVALID_ADDRESS');
+  };
+  await refuses();
+  const own = currency === 'ETH' ? address() : 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080';
+  expect((await claim(token, { address: own, confirm: true })).body.status).toBe('awaiting_approval');
+  await refuses();
+  expect(await statusOf(id)).toBe('awaiting_approval');
 });
 
 it('one that a user has approved is sent as soon as its address is known', async () => {

@@ -11,6 +11,7 @@ import { aPaymentWithInvoice, askedMsat, follow, hears } from '../activities/lig
 import { LndSimulator } from '../activities/lnd-simulator';
 import { bytes, ownKey, written } from '../chain/lightning-writer';
 import { connectionsTo, urlFor } from '../setup/postgres';
+import { unguarded } from '../unguarded';
 import { startHarness, type Answer, type Harness } from './harness';
 import { Person } from './person';
 
@@ -78,8 +79,11 @@ export function anInvoice({
   satoshi = 20_000,
   expiry = 3600,
   metadata,
-}: Readonly<{ satoshi?: number; expiry?: number; metadata?: string }> = {}): { text: string; hash: string } {
-  const preimage = randomBytes(32);
+  preimage = randomBytes(32),
+}: Readonly<{ satoshi?: number; expiry?: number; metadata?: string; preimage?: Buffer }> = {}): {
+  text: string;
+  hash: string;
+} {
   const hash = createHash('sha256').update(preimage).digest();
   node.preimages.set(hash.toString('hex'), preimage.toString('hex'));
   const about = metadata ? (['h', createHash('sha256').update(metadata).digest()] as const) : tea;
@@ -118,6 +122,11 @@ export const shown = async (person: Person, id: string): Promise<Record<string, 
 export const calls = (hash: string): number => node.words.filter((word) => word === `pay ${hash}`).length;
 export const rowOf = async (hash: string): Promise<Record<string, unknown>> =>
   (await db.query<Array<Record<string, unknown>>>('SELECT * FROM lightning_payment WHERE hash = $1', [hash]))[0]!;
+/** As if the time of an invoice had come. */
+export const expire = (hash: string): Promise<unknown> =>
+  unguarded(db, (tx) =>
+    tx.query(`UPDATE lightning_payment SET expires_at = now() - interval '11 minutes' WHERE hash = $1`, [hash]),
+  );
 /** What the audit finds, with the word of the node. */
 export async function found(): Promise<string[]> {
   const { holds } = lndReadings(node.login, 'regtest');

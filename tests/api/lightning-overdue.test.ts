@@ -6,7 +6,8 @@ import { resolveOverdue } from '../../db/incidents';
 import { readLightning } from '../../db/readings/lightning';
 import { aPaymentWithInvoice, askedMsat, follow } from '../activities/lightning-shop';
 import { unguarded } from '../unguarded';
-import { chain, db, node, payments, rich, shown, step, waiting, withNode } from './lightning-out';
+import { anInvoice, chain, db, node, payments, rich, shown, step, waiting, withNode } from './lightning-out';
+import { nameInvoice, openedRefund, paymentOf } from './lightning-refund';
 
 /** What the node should have ended long ago: incidents and metrics, as the payments worker has them. */
 
@@ -28,8 +29,12 @@ const incidents = (): Promise<unknown[]> =>
   );
 const secondsOf = async (what: 'paying' | 'taking'): Promise<number> =>
   (await readLightning(payments)).find(({ name }) => name === `payments_lightning_${what}_age_seconds`)!.value;
-const back = async (table: 'withdrawal' | 'lightning_invoice', id: string, minutes: number): Promise<void> => {
-  const column = table === 'withdrawal' ? 'updated_at' : 'decided_at';
+const back = async (
+  table: 'withdrawal' | 'refund' | 'lightning_invoice',
+  id: string,
+  minutes: number,
+): Promise<void> => {
+  const column = table === 'lightning_invoice' ? 'decided_at' : 'updated_at';
   await unguarded(db, (tx) =>
     tx.query(`UPDATE ${table} SET ${column} = now() - make_interval(mins => $2) WHERE id = $1`, [id, minutes]),
   );
@@ -52,6 +57,26 @@ it('tells of a withdrawal that the node does not end, until it has', async () =>
   await step(hash);
   await look();
   expect(await shown(ann, id)).toMatchObject({ status: 'completed' });
+  expect([await incidents(), await secondsOf('paying')]).toEqual([[], 0]);
+});
+
+it('tells of a refund that the node does not end, until it has', async () => {
+  const ann = await rich();
+  const { id, link } = await openedRefund(ann, await paymentOf(ann));
+  const { text, hash } = anInvoice();
+  expect((await nameInvoice(link, text)).status).toBe(200);
+  await back('refund', id, 600);
+  await look();
+  expect([await incidents(), await secondsOf('paying')]).toEqual([[], 0]);
+  node.nextEnd = 'IN_FLIGHT';
+  await step(hash);
+  await back('refund', id, 31);
+  await look();
+  expect(await incidents()).toEqual([{ kind: 'lightning-overdue', of: 'refund', id, hash }]);
+  expect(await secondsOf('paying')).toBeGreaterThan(1800);
+  node.paid.get(hash)!.status = 'SUCCEEDED';
+  await step(hash);
+  await look();
   expect([await incidents(), await secondsOf('paying')]).toEqual([[], 0]);
 });
 

@@ -10,7 +10,6 @@ import { openPayments } from '../../db/lightning/payments';
 import { freeze, unfreeze } from '../../db/limits/outbound';
 import { lockWithdrawal } from '../../db/withdrawals/withdrawals';
 import { connectionsTo, urlFor } from '../setup/postgres';
-import { unguarded } from '../unguarded';
 import { eventually } from './harness';
 import {
   anInvoice,
@@ -20,6 +19,7 @@ import {
   currency,
   db,
   earned,
+  expire,
   found,
   h,
   list,
@@ -152,12 +152,6 @@ it('stays held while a call may still arrive, and comes back once the node refus
   expect(await shown(ann, id)).toMatchObject({ status: 'failed' });
   expect(await balanceOf(ann)).toMatchObject(untouched);
 });
-
-/** As if its time had come. */
-const expire = (hash: string): Promise<unknown> =>
-  unguarded(db, (tx) =>
-    tx.query(`UPDATE lightning_payment SET expires_at = now() - interval '11 minutes' WHERE hash = $1`, [hash]),
-  );
 
 it('is not booked by a node that shows no preimage, nor by a thief of the signer', async () => {
   const { id, hash } = await waiting(ann);

@@ -1,14 +1,20 @@
-import type { RefundStatus } from '../../domain/refunds/refund';
+import type { ClaimView, RefundStatus } from '../../domain/refunds/refund';
 import { claimPage, confirmClaimPage } from '../../web/checkout/claim';
-import { document } from '../../web/checkout/page';
+import { document, type Page } from '../../web/checkout/page';
 import { en as texts } from '../../web/checkout/texts/en';
 import { aClaim } from './claims';
 import { branding } from './invoices';
 
-const read = (status: RefundStatus, typed?: string): string =>
-  claimPage(texts, aClaim(status), '/r/x', typed === undefined ? undefined : { address: typed, destinationTag: '' })
-    .body.text.replace(/<[^>]+>/g, '')
-    .replace(/\s+/g, ' ');
+const read = (status: RefundStatus, typed?: string, patch: Partial<ClaimView> = {}): string =>
+  plain(
+    claimPage(
+      texts,
+      aClaim(status, patch),
+      '/r/x',
+      typed === undefined ? undefined : { address: typed, destinationTag: '' },
+    ),
+  );
+const plain = (page: Page): string => page.body.text.replace(/<[^>]+>/g, '').replace(/\s+/g, ' ');
 
 describe('B13: the page of a claim', () => {
   it('asks in plain words', () => {
@@ -21,6 +27,43 @@ describe('B13: the page of a claim', () => {
     expect(read('awaiting_address', '0x12')).toContain('That address cannot be used.');
   });
   it('says who it waits for', () => expect(read('awaiting_approval')).toContain('Waiting for the merchant to approve'));
+});
+
+describe('the page of a claim by Lightning', () => {
+  const byLightning: Partial<ClaimView> = {
+    ...{
+      currency: 'BTC_LN',
+      network: 'bitcoin',
+      amount: '0.0002',
+      networkFee: '0.000001',
+      netToDestination: '0.000199',
+    },
+    ...{ feeBearer: 'payer', explorerTxUrl: null },
+  };
+
+  it('asks for an invoice over what arrives, in satoshi too', () => {
+    const page = read('awaiting_address', undefined, byLightning);
+    expect(page).toContain('invoice in your Lightning wallet over exactly 0.000199 BTC (19900 satoshi)');
+    expect(page).toContain('Lightning fee');
+    expect(page).not.toContain('smart contract');
+    expect(read('awaiting_address', 'lnbc1', byLightning)).toContain('That invoice cannot be used.');
+    const claim = aClaim('awaiting_address', { ...byLightning, address: 'lnbc199u1' });
+    const sure = plain(confirmClaimPage(texts, claim, '/r/x'));
+    for (const words of ['Is this your invoice?', 'Yes, pay it', 'Lightning invoice', 'lnbc199u1'])
+      expect(sure).toContain(words);
+  });
+
+  it.each([
+    ['awaiting_approval', 'We pay it as soon as the merchant has approved the refund'],
+    ['pending', 'We pay it shortly'],
+    ['completed', 'Your invoice is paid.'],
+    ['failed', 'Ask the merchant for a new link'],
+  ] as const)('%s: speaks of the invoice, and of no network that confirms', (status, words) => {
+    const page = read(status, undefined, { ...byLightning, address: 'lnbc199u1', txId: 'ab'.repeat(32) });
+    expect(page).toContain(words);
+    expect(page).toContain('Payment hash');
+    expect(page).not.toMatch(/confirmed it|your address/);
+  });
 });
 
 describe('B3: the page of a claim', () => {

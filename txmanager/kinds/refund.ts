@@ -54,7 +54,7 @@ export const refund: OutgoingKind = {
     {
       workflow: 'refund',
       sql: `SELECT r.id, jsonb_build_object('MerchantId', r.merchant_id) AS attributes FROM refund r
-             WHERE r.updated_at < now() - interval '60 seconds'
+             WHERE r.updated_at < now() - interval '60 seconds' AND r.currency <> 'BTC_LN'
                AND (r.status IN ('pending', 'processing', 'broadcast')
                  OR EXISTS (${openIntents('refund', 'r.id')}))`,
     },
@@ -138,17 +138,19 @@ async function bookRefund(tx: EntityManager, refund: RefundRow, mined: AttemptRo
         : captureJournal({ ...captured, chainFee, gasFrom: 'A:treasury', txId: mined.tx_id }),
     isFromDeposits ? ensure : captureOrRelease,
   );
-  if (isDone) return;
-  // Where the sender died before it could say so.
-  const sent =
-    refund.status === 'processing' ? await moveRefund(tx, refund, 'broadcast', { tx_id: mined.tx_id }) : refund;
-  const done = await moveRefund(tx, sent, 'completed', { tx_id: mined.tx_id, completed_at: byClock });
+  if (!isDone) await completeRefund(tx, refund, mined.tx_id);
+}
+/** Ends it with what has arrived, and tells its payment. */
+export async function completeRefund(tx: EntityManager, refund: RefundRow, txId: string): Promise<void> {
+  // Where the sender died before it could say so, and by Lightning, where sent is arrived.
+  const sent = refund.status === 'processing' ? await moveRefund(tx, refund, 'broadcast', { tx_id: txId }) : refund;
+  const done = await moveRefund(tx, sent, 'completed', { tx_id: txId, completed_at: byClock });
   const payment = await lockPayment(tx, refund.payment_id);
   const moved = await movePayment(tx, payment, {
     to: payment.status,
     cause: 'refunded',
     events: [],
-    details: { refundId: refund.id, amount: refund.amount, txId: mined.tx_id },
+    details: { refundId: refund.id, amount: refund.amount, txId },
   });
   if (sent !== refund) await emitRefundEvent(tx, sent, 'refund.broadcast', refund.status);
   await emitRefundEvent(tx, done, 'refund.completed', sent.status);
@@ -156,7 +158,7 @@ async function bookRefund(tx: EntityManager, refund: RefundRow, mined: AttemptRo
 }
 /** Ends it with nothing sent, or with a transaction that moved nothing (`txId`), which goes on counting against the
  *  limits. */
-async function failRefund(tx: EntityManager, refund: RefundRow, message: string, txId?: string): Promise<void> {
+export async function failRefund(tx: EntityManager, refund: RefundRow, message: string, txId?: string): Promise<void> {
   await releaseRefund(tx, refund);
   const failed = await moveRefund(tx, refund, 'failed', {
     merchant_message: message,

@@ -1,25 +1,22 @@
 import type { DataSource, EntityManager } from 'typeorm';
 import type { LndPayments } from '../../chains/lightning/payments';
 import { readInvoice, type BitcoinNetwork } from '../../chains/lightning/invoice';
-import { failWithdrawal } from '../../commands/withdrawals/fail';
-import { captureOrRelease, noteHoldGone } from '../../db/ledger/ledger';
 import {
   countCall,
   endPayment,
   lockLightningPayment,
   noteAnswered,
+  paidFor,
   readPayment,
   type LightningPaymentRow,
 } from '../../db/lightning/payments';
 import type { CalledRecord, CallRecord } from '../../db/recovery/lost-invoices';
-import { holdOf, lockWithdrawal } from '../../db/withdrawals/withdrawals';
 import { DomainError } from '../../domain/errors';
-import { lightningCaptureJournal } from '../../domain/ledger/lightning';
 import { lightningAddressIn } from '../../domain/lightning/receiver';
 import { nextOutgoingStep } from '../../domain/lightning/outgoing-payment';
-import { noteCompleted, noteSent, withdrawal } from '../kinds/withdrawal';
 import type { Obligation } from '../obligation';
 import type { Signer } from '../sign/signer';
+import { owners } from './owners';
 import { mayPay } from './policy';
 
 /** How an invoice is paid once: the decision is in the database before the node is told, and the node's own word books
@@ -59,9 +56,10 @@ export async function stepPayment(deps: PayDeps, hash: string): Promise<string |
 }
 
 async function stepIn(deps: PayDeps, tx: EntityManager, before: Read, seen: Seen): Promise<Done> {
-  const { hash, withdrawal_id: ref } = before;
-  const served = { id: hash, kind: 'withdrawal', ref, owner_kind: 'withdrawal', owner_id: ref } as const;
-  const obligation = (await withdrawal.obligation!(tx, [served])).get(hash)!;
+  const { hash } = before;
+  const { kind, ref } = paidFor(before);
+  const served = { id: hash, kind, ref, owner_kind: kind, owner_id: ref } as const;
+  const obligation = (await owners[kind].obligation(tx, [served])).get(hash)!;
   const row = await lockLightningPayment(tx, hash);
   // A call that began or ended since the node was asked makes its answer an old one.
   if (row.calls !== before.calls || row.unanswered !== before.unanswered || row.outcome !== before.outcome) return {};
@@ -106,9 +104,13 @@ async function send(deps: PayDeps, tx: EntityManager, row: LightningPaymentRow, 
 }
 
 const called = (row: LightningPaymentRow): CalledRecord => ({
-  ...{ hash: row.hash, kind: 'withdrawal', ref: row.withdrawal_id, invoice: row.invoice },
+  ...{ ...paidFor(row), hash: row.hash, invoice: row.invoice },
   ...{ amountMsat: row.amount_msat, feeLimitMsat: row.fee_limit_msat, expiresAt: row.expires_at.toISOString() },
 });
+
+/** A withdrawal names the node that is paid, or a Lightning address; a refund the invoice itself. */
+const isPaidBy = (receiver: string, payee: string, invoice: string): boolean =>
+  lightningAddressIn(receiver) !== null || receiver === payee || receiver === invoice;
 
 /** The text of the invoice says what is paid to whom: it is read here once more, whatever the row says. What a
  *  Lightning address gave has no sign of it. Returns the node that is paid. */
@@ -120,31 +122,28 @@ function checkInvoice({ network }: PayDeps, row: LightningPaymentRow, { outputs 
     invoice.network === network &&
     invoice.amountMsat?.toString() === row.amount_msat &&
     output !== undefined &&
-    (lightningAddressIn(output.address) !== null || output.address === invoice.payee) &&
+    isPaidBy(output.address, invoice.payee, row.invoice) &&
     invoice.expiresAt * 1000 === row.expires_at.getTime() &&
     1000n * BigInt(output.units) === invoice.amountMsat &&
     !others.length;
-  if (!isAsSaid) throw new DomainError('INTENT_MISMATCH', `Invoice ${row.hash} is not what its withdrawal says`);
+  if (!isAsSaid) throw new DomainError('INTENT_MISMATCH', `Invoice ${row.hash} is not what it is for`);
   return invoice.payee;
 }
 
-/** Released, and the withdrawal has failed; one that was cancelled before stays so. */
-async function bookFailed(tx: EntityManager, { hash, withdrawal_id: id }: LightningPaymentRow): Promise<void> {
-  await endPayment(tx, hash, { outcome: 'failed' });
-  const row = await lockWithdrawal(tx, id);
-  if (row?.status === 'pending' || row?.status === 'processing') await failWithdrawal(tx, row, notPaid);
+/** Released, and what it is for has failed. */
+async function bookFailed(tx: EntityManager, row: LightningPaymentRow): Promise<void> {
+  const { kind, ref } = paidFor(row);
+  await endPayment(tx, row.hash, { outcome: 'failed' });
+  await owners[kind].fail(tx, ref, notPaid);
 }
 
 /** J6 and `completed`, by the node's word, which shows the preimage. */
 async function bookPaid(tx: EntityManager, row: LightningPaymentRow, seen: Seen, to: Obligation): Promise<void> {
-  const { hash, withdrawal_id: id, amount_msat: amount } = row;
+  const { hash, amount_msat: amount } = row;
+  const { kind, ref } = paidFor(row);
   if (seen.state !== 'paid' || seen.amountMsat.toString() !== amount)
     throw new DomainError('INTENT_MISMATCH', `The Lightning node has paid another amount for ${hash} than ${amount}`);
   await endPayment(tx, hash, { outcome: 'paid', preimage: seen.preimage, feeMsat: seen.feeMsat });
   if (to.row.state === 'due') await to.stored(); // a restored database had forgotten that it was called for
-  const now = (await lockWithdrawal(tx, id))!;
-  if (now.status !== 'processing') return void (await noteHoldGone(tx, holdOf(now)));
-  const paid = { ...holdOf(now), net: now.net_amount, feeMsat: seen.feeMsat, hash };
-  await captureOrRelease(tx, lightningCaptureJournal(paid));
-  await noteCompleted(tx, await noteSent(tx, now, hash), hash);
+  await owners[kind].book(tx, ref, { hash, feeMsat: seen.feeMsat });
 }

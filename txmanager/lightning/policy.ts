@@ -2,7 +2,7 @@ import type { EntityManager } from 'typeorm';
 import { recheckLimits } from '../../commands/limits/outbound-check';
 import { stopsOf } from '../../db/access/merchant-stop';
 import { isFrozen, limitUsesOf, lockFreezes } from '../../db/limits/outbound';
-import type { LightningPaymentRow } from '../../db/lightning/payments';
+import { paidFor, type LightningPaymentRow } from '../../db/lightning/payments';
 import { unlistedAmong } from '../../db/wallets/whitelist';
 import type { Obligation } from '../obligation';
 import { waitForCap } from '../sign/new-destinations';
@@ -25,7 +25,7 @@ const rowVerdict = (facts: Judged): SignVerdict | null =>
 export async function mayPay(
   tx: EntityManager,
   signer: Pick<Signer, 'newDestinations'>,
-  payment: Pick<LightningPaymentRow, 'id' | 'withdrawal_id'>,
+  payment: Pick<LightningPaymentRow, 'id' | 'withdrawal_id' | 'refund_id'>,
   { obligation, payee }: Readonly<{ obligation: Obligation; payee: string }>,
 ): Promise<PayVerdict> {
   const { row, merchantId, currency } = obligation;
@@ -47,8 +47,8 @@ export async function mayPay(
   // By the node, also of a Lightning address: whoever forges an invoice names a node of their own.
   const outputs = obligation.outputs.map(({ units }) => ({ address: payee, units: BigInt(units) }));
   // Below zero: intents of chains count above it.
-  const counting = { id: `-${payment.id}`, ref: payment.withdrawal_id, network: 'bitcoin', currency } as const;
-  const above = await waitForCap(signer, tx, { ...counting, kind: 'withdrawal' }, outputs, []);
+  const counting = { id: `-${payment.id}`, ...paidFor(payment), network: 'bitcoin', currency } as const;
+  const above = await waitForCap(signer, tx, counting, outputs, []);
   return above ? { state: 'waiting', reason: above.reason ?? 'it is above the cap' } : { state: 'pay' };
 }
 

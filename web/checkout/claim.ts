@@ -1,6 +1,7 @@
+import { baseUnits } from '../../domain/chains/assets';
 import type { ClaimView, RefundStatus } from '../../domain/refunds/refund';
 import { accentSheet, help, logo } from './branding';
-import { assetName, fiat, networkName } from './formats';
+import { assetName, carrierName, fiat, isLightning, networkName } from './formats';
 import { html, ltr, type Html } from './html';
 import type { Page } from './page';
 import { row } from './summary';
@@ -10,7 +11,20 @@ import { fill, fillText, type Texts } from './texts';
 
 /** The pages on which a payer claims a refund: name an address, look at it once more, see where the money is. */
 
-const namesOf = ({ currency, network }: ClaimView) => ({ asset: assetName(currency), network: networkName(network) });
+const namesOf = (claim: ClaimView) => {
+  const { currency, network, netToDestination: net } = claim;
+  const amount = `${net} ${assetName(currency)}`;
+  const satoshi = isLightning(claim) ? baseUnits(currency, net).toString() : '';
+  return { asset: assetName(currency), network: networkName(network), amount, satoshi };
+};
+
+/** By Lightning a payer names an invoice, and no network confirms anything. */
+const wordsFor = ({ claim: words }: Texts, claim: ClaimView): Omit<Texts['claim'], 'byLightning'> =>
+  isLightning(claim)
+    ? { ...words, ...words.byLightning, texts: { ...words.texts, ...words.byLightning.texts } }
+    : words;
+const nameOf = (t: Texts, claim: ClaimView): string => (isLightning(claim) ? t.lightning.invoice : t.address);
+
 const marks: Readonly<Record<RefundStatus, readonly [kind: string, mark: string]>> = {
   awaiting_address: ['pay', '→'],
   awaiting_approval: ['wait', '…'],
@@ -24,6 +38,7 @@ const marks: Readonly<Record<RefundStatus, readonly [kind: string, mark: string]
 
 function page(t: Texts, claim: ClaimView, title: string, body: Html): Page {
   const [kind, mark] = marks[claim.status];
+  const words = wordsFor(t, claim);
   const inAsset = (amount: string): Html => ltr(`${amount} ${assetName(claim.currency)}`);
   return {
     title: `${title} · ${claim.merchantName}`,
@@ -42,9 +57,9 @@ function page(t: Texts, claim: ClaimView, title: string, body: Html): Page {
       </section>
       <dl class="details">
         ${row(t.claim.amount, inAsset(claim.amount))}
-        ${claim.feeBearer === 'payer' && row(t.claim.fee, inAsset(claim.networkFee))}
-        ${row(t.claim.worth, ltr(fiat(t, claim.fiatAmount, claim.fiatCurrency)))}
-        ${row(t.network, networkName(claim.network))} ${row(t.invoice, ltr(claim.invoiceId))}
+        ${claim.feeBearer === 'payer' && row(words.fee, inAsset(claim.networkFee))}
+        ${row(t.claim.worth, ltr(fiat(t, claim.fiatAmount, claim.fiatCurrency)))} ${row(t.network, carrierName(claim))}
+        ${row(t.invoice, ltr(claim.invoiceId))}
       </dl>
     </div>`,
   };
@@ -63,7 +78,7 @@ export const claimPage = (t: Texts, claim: ClaimView, path: string, typed?: Type
       };
 
 const addressForm = (t: Texts, claim: ClaimView, path: string, typed?: Typed): Html => {
-  const words = t.claim;
+  const words = wordsFor(t, claim);
   return html`<p>${fill(words.ask, namesOf(claim))}</p>
     ${
       typed !== undefined &&
@@ -77,7 +92,7 @@ const addressForm = (t: Texts, claim: ClaimView, path: string, typed?: Typed): H
         class="mono"
         type="text"
         required
-        maxlength="120"
+        maxlength="${isLightning(claim) ? 2000 : 120}"
         value="${typed?.address ?? ''}"
         autocomplete="off"
         autocapitalize="none"
@@ -95,15 +110,15 @@ export const confirmClaimPage = (t: Texts, claim: ClaimView, path: string): Page
   page(
     t,
     claim,
-    t.claim.sure,
+    wordsFor(t, claim).sure,
     html`<dl class="figures">
         ${row(t.claim.gets, ltr(`${claim.netToDestination} ${assetName(claim.currency)}`), 'strong')}
-        ${row(t.network, networkName(claim.network))}
+        ${row(t.network, carrierName(claim))}
       </dl>
-      <p class="label">${t.address}</p>
+      <p class="label">${nameOf(t, claim)}</p>
       <p class="mono">${ltr(claim.address ?? '')}</p>
       ${tagLine(t, claim.destinationTag)}
-      <p class="warning"><span aria-hidden="true">⚠</span> ${t.claim.final}</p>
+      <p class="warning"><span aria-hidden="true">⚠</span> ${wordsFor(t, claim).final}</p>
       <form method="post" action="${path}" class="sure">
         <input type="hidden" name="address" value="${claim.address}" />
         ${
@@ -111,22 +126,22 @@ export const confirmClaimPage = (t: Texts, claim: ClaimView, path: string): Page
           html`<input type="hidden" name="destinationTag" value="${claim.destinationTag}" />`
         }
         <input type="hidden" name="confirm" value="yes" />
-        <button class="button">${t.claim.yes}</button>
+        <button class="button">${wordsFor(t, claim).yes}</button>
         <a class="button plain" href="${path}">${t.claim.no}</a>
       </form>`,
   );
 
 function progress(t: Texts, claim: ClaimView): Html {
-  return html`<p>${t.claim.texts[claim.status]}</p>
+  return html`<p>${wordsFor(t, claim).texts[claim.status]}</p>
     ${
       claim.address &&
-      html`<p class="label">${t.address}</p>
+      html`<p class="label">${nameOf(t, claim)}</p>
         <p class="mono">${ltr(claim.address)}</p>
         ${tagLine(t, claim.destinationTag)}`
     }
     ${
       claim.txId &&
-      html`<p class="label">${t.transaction}</p>
+      html`<p class="label">${isLightning(claim) ? t.lightning.hash : t.transaction}</p>
         <p>${linkTo(claim.txId, claim.explorerTxUrl)}</p>`
     }`;
 }

@@ -28,7 +28,7 @@ export function serveLinks(router: Router, { api, show, textsFor, from }: Desk):
   router.post('/r/:token', readForm, async (ctx) => {
     const token = ctx.params['token']!;
     const path = `/r/${token}`;
-    const typed = { address: field(ctx, 'address'), destinationTag: field(ctx, 'destinationTag', 64) };
+    const typed = { address: field(ctx, 'address', 2000), destinationTag: field(ctx, 'destinationTag', 64) };
     const isFinal = field(ctx, 'confirm') === 'yes';
     const named = await api.nameAddress(token, typed, isFinal, from(ctx));
     if (named && !isFinal) return show(ctx, confirmClaimPage(textsFor(ctx), named, path));

@@ -247,6 +247,31 @@ export const de: Texts = {
     final: 'Das lässt sich später weder ändern noch zurücknehmen. Vergleichen Sie die ganze Adresse.',
     yes: 'Ja, dorthin senden',
     no: 'Nein, ändern',
+    byLightning: {
+      ask:
+        'Erstellen Sie in Ihrer Lightning-Wallet eine Rechnung über genau {amount} ({satoshi} Satoshi), ' +
+        'so lange gültig, wie Ihre Wallet es zulässt, und fügen Sie sie hier ein.',
+      address: 'Ihre Lightning-Rechnung über {amount}',
+      own: 'Nehmen Sie eine eigene Wallet. Das Geld bekommt, wer die Rechnung erstellt hat.',
+      refused:
+        'Diese Rechnung kann nicht verwendet werden. Sie muss neu sein, über genau {amount} ({satoshi} ' +
+        'Satoshi), noch einige Minuten gültig, und nicht von dort, wo Sie bezahlt haben.',
+      sure: 'Ist das Ihre Rechnung?',
+      final: 'Das lässt sich später weder ändern noch zurücknehmen. Vergleichen Sie Anfang und Ende der Rechnung.',
+      yes: 'Ja, bezahlen',
+      fee: 'Lightning-Gebühr',
+      texts: {
+        awaiting_approval:
+          'Wir haben Ihre Rechnung. Wir bezahlen sie, sobald der Händler die Erstattung freigegeben hat; ' +
+          'ist sie bis dahin abgelaufen, bitten Sie ihn um einen neuen Link.',
+        pending: 'Wir haben Ihre Rechnung. Wir bezahlen sie in Kürze; Sie können diese Seite schließen.',
+        processing: 'Wir haben Ihre Rechnung. Wir bezahlen sie in Kürze; Sie können diese Seite schließen.',
+        completed: 'Ihre Rechnung ist bezahlt.',
+        failed:
+          'Ihre Rechnung konnte nicht bezahlt werden: Sie ist abgelaufen, oder es fand sich kein Weg zu ' +
+          'Ihrer Wallet. Bitten Sie den Händler um einen neuen Link: Das Geld ist nicht verloren.',
+      },
+    },
   },
   settlement: {
     titles: {

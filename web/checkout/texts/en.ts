@@ -219,6 +219,32 @@ export const en = {
     final: 'This cannot be changed or taken back afterwards. Compare the whole address.',
     yes: 'Yes, send it there',
     no: 'No, change it',
+    /** Of a refund by Lightning, where they differ. */
+    byLightning: {
+      ask:
+        'Make an invoice in your Lightning wallet over exactly {amount} ({satoshi} satoshi), valid for as ' +
+        'long as your wallet allows, and paste it here.',
+      address: 'Your Lightning invoice over {amount}',
+      own: 'Use a wallet of your own. Whoever made the invoice gets the money.',
+      refused:
+        'That invoice cannot be used. It must be a new one over exactly {amount} ({satoshi} satoshi), ' +
+        'valid for some minutes more, and not from where you paid.',
+      sure: 'Is this your invoice?',
+      final: 'This cannot be changed or taken back afterwards. Compare the beginning and the end of the invoice.',
+      yes: 'Yes, pay it',
+      fee: 'Lightning fee',
+      texts: {
+        awaiting_approval:
+          'We have your invoice. We pay it as soon as the merchant has approved the refund; if it has ' +
+          'expired by then, ask the merchant for a new link.',
+        pending: 'We have your invoice. We pay it shortly; you can close this page.',
+        processing: 'We have your invoice. We pay it shortly; you can close this page.',
+        completed: 'Your invoice is paid.',
+        failed:
+          'Your invoice could not be paid: it has expired, or no way to your wallet was found. Ask the ' +
+          'merchant for a new link: the money is not lost.',
+      },
+    },
   },
   settlement: {
     titles: {

@@ -218,6 +218,31 @@ export const es: Texts = {
     final: 'Después no se puede cambiar ni deshacer. Compare la dirección entera.',
     yes: 'Sí, enviarlo allí',
     no: 'No, cambiarla',
+    byLightning: {
+      ask:
+        'Cree en su monedero Lightning una factura por exactamente {amount} ({satoshi} satoshis), válida ' +
+        'tanto tiempo como permita su monedero, y péguela aquí.',
+      address: 'Su factura Lightning por {amount}',
+      own: 'Use un monedero propio. El dinero lo recibe quien haya creado la factura.',
+      refused:
+        'Esa factura no se puede usar. Debe ser nueva, por exactamente {amount} ({satoshi} satoshis), ' +
+        'válida unos minutos más, y no de donde usted pagó.',
+      sure: '¿Es esta su factura?',
+      final: 'Después no se puede cambiar ni deshacer. Compare el principio y el final de la factura.',
+      yes: 'Sí, pagarla',
+      fee: 'Comisión de Lightning',
+      texts: {
+        awaiting_approval:
+          'Tenemos su factura. La pagamos en cuanto el comercio haya aprobado el reembolso; si para ' +
+          'entonces ha caducado, pida al comercio un enlace nuevo.',
+        pending: 'Tenemos su factura. La pagamos en breve; puede cerrar esta página.',
+        processing: 'Tenemos su factura. La pagamos en breve; puede cerrar esta página.',
+        completed: 'Su factura está pagada.',
+        failed:
+          'No se pudo pagar su factura: ha caducado o no se encontró un camino hasta su monedero. Pida al ' +
+          'comercio un enlace nuevo: el dinero no está perdido.',
+      },
+    },
   },
   settlement: {
     titles: {

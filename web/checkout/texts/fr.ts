@@ -232,6 +232,32 @@ export const fr: Texts = {
     final: 'Cela ne pourra plus être changé ni annulé. Comparez l’adresse entière.',
     yes: 'Oui, l’envoyer là',
     no: 'Non, la changer',
+    byLightning: {
+      ask:
+        'Créez dans votre portefeuille Lightning une facture de {amount} exactement ({satoshi} satoshis), ' +
+        'valable aussi longtemps que votre portefeuille le permet, et collez-la ici.',
+      address: 'Votre facture Lightning de {amount}',
+      own: 'Utilisez un portefeuille à vous. L’argent va à qui a créé la facture.',
+      refused:
+        'Cette facture ne peut pas être utilisée. Il en faut une nouvelle, de {amount} exactement ' +
+        '({satoshi} satoshis), valable encore quelques minutes, et qui ne vienne pas de là où vous avez ' +
+        'payé.',
+      sure: 'Est-ce votre facture ?',
+      final: 'Cela ne pourra plus être changé ni annulé. Comparez le début et la fin de la facture.',
+      yes: 'Oui, la payer',
+      fee: 'Frais Lightning',
+      texts: {
+        awaiting_approval:
+          'Nous avons votre facture. Nous la payons dès que le commerçant a approuvé le remboursement ; ' +
+          'si elle a expiré d’ici là, demandez-lui un nouveau lien.',
+        pending: 'Nous avons votre facture. Nous la payons sous peu ; vous pouvez fermer cette page.',
+        processing: 'Nous avons votre facture. Nous la payons sous peu ; vous pouvez fermer cette page.',
+        completed: 'Votre facture est payée.',
+        failed:
+          'Votre facture n’a pas pu être payée : elle a expiré, ou aucun chemin vers votre portefeuille ' +
+          'n’a été trouvé. Demandez au commerçant un nouveau lien : l’argent n’est pas perdu.',
+      },
+    },
   },
   settlement: {
     titles: {

@@ -219,6 +219,31 @@ export const pt: Texts = {
     final: 'Depois já não pode ser mudado nem desfeito. Compare o endereço inteiro.',
     yes: 'Sim, enviar para lá',
     no: 'Não, mudar',
+    byLightning: {
+      ask:
+        'Crie na sua carteira Lightning uma fatura de exatamente {amount} ({satoshi} satoshis), válida ' +
+        'pelo tempo que a carteira permitir, e cole-a aqui.',
+      address: 'A sua fatura Lightning de {amount}',
+      own: 'Use uma carteira sua. O dinheiro vai para quem criou a fatura.',
+      refused:
+        'Essa fatura não pode ser usada. Tem de ser nova, de exatamente {amount} ({satoshi} satoshis), ' +
+        'válida por mais alguns minutos, e não de onde pagou.',
+      sure: 'É esta a sua fatura?',
+      final: 'Depois não se pode mudar nem anular. Compare o início e o fim da fatura.',
+      yes: 'Sim, pagar',
+      fee: 'Taxa Lightning',
+      texts: {
+        awaiting_approval:
+          'Temos a sua fatura. Pagamo-la assim que o comerciante aprovar o reembolso; se até lá expirar, ' +
+          'peça-lhe uma nova ligação.',
+        pending: 'Temos a sua fatura. Pagamo-la em breve; pode fechar esta página.',
+        processing: 'Temos a sua fatura. Pagamo-la em breve; pode fechar esta página.',
+        completed: 'A sua fatura está paga.',
+        failed:
+          'A sua fatura não pôde ser paga: expirou, ou não se encontrou caminho até à sua carteira. Peça ' +
+          'ao comerciante uma nova ligação: o dinheiro não está perdido.',
+      },
+    },
   },
   settlement: {
     titles: {

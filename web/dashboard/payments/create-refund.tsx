@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
+import { isByLightning } from '../../../domain/lightning/currency';
 import { client, payload } from '../api/client';
 import { currenciesQuery } from '../api/queries';
 import { useAct } from '../design/act';
@@ -63,6 +64,26 @@ const askOf = ({ type, feeBearer, amount, currency, address, destinationTag, rea
   ...(address?.trim() && destinationTag?.trim() ? { destinationTag: destinationTag.trim() } : {}),
   ...(reason?.trim() ? { reason: reason.trim() } : {}),
 });
+
+/** By Lightning the payer alone names where it goes. */
+function Receiver(props: Readonly<{ form: Ask; currency: string | undefined; onChange: (form: Ask) => void }>) {
+  const { form, currency, onChange } = props;
+  const t = useTexts();
+  if (currency !== undefined && isByLightning(currency)) return <p className={css.hint}>{t.refunds.byInvoice}</p>;
+  return (
+    <>
+      <Field
+        label={t.refunds.address}
+        hint={t.refunds.addressHint}
+        maxLength={120}
+        isCode
+        value={form.address ?? ''}
+        onChange={(event) => onChange({ ...form, address: event.target.value })}
+      />
+      <TagField form={form} currency={currency} onChange={onChange} />
+    </>
+  );
+}
 
 /** Of assets whose addresses many share. */
 function TagField(props: Readonly<{ form: Ask; currency: string | undefined; onChange: (form: Ask) => void }>) {
@@ -129,15 +150,7 @@ function Terms(
           onChange={(currency) => onChange({ ...form, currency })}
         />
       )}
-      <Field
-        label={t.refunds.address}
-        hint={t.refunds.addressHint}
-        maxLength={120}
-        isCode
-        value={form.address ?? ''}
-        onChange={(event) => onChange({ ...form, address: event.target.value })}
-      />
-      <TagField form={form} currency={form.currency ?? currencies[0]} onChange={onChange} />
+      <Receiver form={form} currency={form.currency ?? currencies[0]} onChange={onChange} />
       <Choice
         label={t.refunds.feeBearer}
         value={form.feeBearer}

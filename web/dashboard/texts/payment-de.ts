@@ -121,6 +121,7 @@ export const refunds: Texts['refunds'] = {
   address: 'Adresse des Zahlers',
   addressHint:
     'Fragen Sie den Zahler: Die Adresse, von der Geld kam, muss nicht seine sein. Leer: Er nennt sie über einen Link.',
+  byInvoice: 'Der Zahler nennt eine Lightning-Rechnung über einen Link, den Sie ihm geben.',
   tag: 'Destination-Tag des Zahlers',
   payerNames: 'Der Zahler nennt sie über einen Link.',
   feeBearer: 'Netzwerkgebühr',

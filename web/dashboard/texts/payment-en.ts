@@ -119,6 +119,7 @@ export const refunds = {
   address: 'Address of the payer',
   addressHint:
     'Ask the payer: the address that money came from may not be theirs. Empty: the payer names one by a link.',
+  byInvoice: 'The payer names a Lightning invoice by a link, which you hand to them.',
   tag: 'Destination tag of the payer',
   payerNames: 'The payer names it by a link.',
   feeBearer: 'Network fee',

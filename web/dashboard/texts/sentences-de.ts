@@ -33,6 +33,8 @@ const plain: Readonly<Record<string, string>> = {
     'Diese Rechnung verlangt einen Teil eines Satoshi. Lassen Sie sich eine über ganze geben.',
   'This invoice was given before: ask for a new one':
     'Diese Rechnung wurde schon einmal angegeben. Lassen Sie sich eine neue geben.',
+  'By Lightning the payer gives an invoice at claimUrl: leave address out':
+    'Über Lightning nennt der Zahler eine Rechnung unter dem Link. Lassen Sie die Adresse weg.',
   'By Lightning, give an invoice, or a Lightning address of the whitelist':
     'Über Lightning geben Sie eine Rechnung an oder eine Lightning-Adresse der Whitelist.',
   'Neither a Lightning address nor the public key of a node: that is 66 hexadecimal digits and begins with 02 or 03':
