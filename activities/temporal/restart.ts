@@ -60,7 +60,8 @@ const openRows = (): readonly OpenRows[] => [
 ];
 
 /** Parameters: the id after which to go on, and how many. */
-const waitingSql = `${paymentSql} AND p.status IN ('WAITING', 'AWAITING_CURRENCY') AND p.id > $1 ORDER BY p.id LIMIT $2`;
+const waitingSql = `${paymentSql} AND p.status IN ('WAITING', 'AWAITING_CURRENCY') AND p.id > $1
+  ORDER BY p.id LIMIT $2`;
 
 /** Types of workflows that process rows. */
 const rowWorkflows = (Object.keys(workflowIds) as Array<keyof typeof workflowIds>).filter(
@@ -81,8 +82,8 @@ export const restartActivities = ({
   let lookedAtUpTo = '';
   let wasOneLost = false;
 
-  /** Of the payments that nobody has paid, those that are next. None needs its workflow before its deadline: news starts
-   *  one. */
+  /** Of the payments that nobody has paid, those that are next. None needs its workflow before its deadline: news
+   *  starts one. */
   async function lookAtWaiting(): Promise<number> {
     const most = wasOneLost ? 10 * waitingInOneLook : waitingInOneLook;
     const waiting = (await db.query(waitingSql, [lookedAtUpTo, most])) as OpenRow[];
