@@ -1,4 +1,3 @@
-import type { EntityManager } from 'typeorm';
 import { inParallel } from '../chains/json-rpc';
 import { openIncidentAgain } from '../db/incidents';
 import { depositsById } from '../db/payments/deposits';
