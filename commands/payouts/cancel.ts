@@ -2,7 +2,7 @@ import type { EntityManager } from 'typeorm';
 import { refreshBatch } from '../../commands/payouts/refresh';
 import { releaseLines } from '../../commands/payouts/release';
 import { lockBatch, linesOf, moveLines, requestPayout } from '../../db/payouts/payouts';
-import { hasSignedAndLost } from '../../db/recovery/lost';
+import { maybeSignedAndLost } from '../../db/recovery/lost';
 import { endVoid, underWay } from '../../db/txmanager/expiry';
 import { dropIntents } from '../../db/txmanager/intents';
 import type { Currency } from '../../domain/chains/assets';
@@ -25,7 +25,7 @@ export type Cancelled = Readonly<{
 export async function cancelBatch(tx: EntityManager, merchantId: string, id: string): Promise<Cancelled> {
   const batch = await lockBatch(tx, id);
   if (!batch || batch.merchant_id !== merchantId) throw new DomainError('BATCH_NOT_FOUND');
-  if (await hasSignedAndLost(tx, { kind: 'payout-batch', id })) throw new DomainError('BATCH_NOT_CANCELLABLE');
+  if (await maybeSignedAndLost(tx, { kind: 'payout-batch', id })) throw new DomainError('BATCH_NOT_CANCELLABLE');
   const pending = await linesOf(tx, id, ['pending']);
   const expired = await endVoid(tx, 'leg', await linesOf(tx, id, underWay));
   const isDone = !pending.length && !expired.length;

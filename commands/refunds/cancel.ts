@@ -2,7 +2,7 @@ import type { EntityManager } from 'typeorm';
 import { releaseLimitUse } from '../limits/outbound-check';
 import type { Queryable } from '../../db/query';
 import { type Changed, lockOwnRefund, moveRefund, emitRefundEvent, readRefund } from '../../db/refunds/refunds';
-import { hasSignedAndLost } from '../../db/recovery/lost';
+import { maybeSignedAndLost } from '../../db/recovery/lost';
 import { mayBeForgotten } from '../../db/recovery/forgotten-call';
 import { endVoid } from '../../db/txmanager/expiry';
 import { dropIntents } from '../../db/txmanager/intents';
@@ -22,7 +22,7 @@ export async function cancelRefund(
   const row = await lockOwnRefund(tx, merchantId, id);
   if (row.status === 'cancelled') return { row, replayed: true };
   const isLost =
-    (await hasSignedAndLost(tx, { kind: 'refund', id })) ||
+    (await maybeSignedAndLost(tx, { kind: 'refund', id })) ||
     (await mayBeForgotten(tx, { kind: 'refund', ref: id }, row));
   const isOpen = !isLost && (from.includes(row.status) || (await endVoid(tx, 'refund', [row])).length > 0);
   if (!isOpen) throw new DomainError('REFUND_STATE');

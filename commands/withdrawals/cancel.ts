@@ -3,7 +3,7 @@ import { releaseWithdrawal } from '../../commands/withdrawals/fail';
 import type { Queryable } from '../../db/query';
 import { byClock } from '../../db/records';
 import { mayBeForgotten } from '../../db/recovery/forgotten-call';
-import { hasSignedAndLost } from '../../db/recovery/lost';
+import { maybeSignedAndLost } from '../../db/recovery/lost';
 import { endVoid } from '../../db/txmanager/expiry';
 import { dropIntents } from '../../db/txmanager/intents';
 import {
@@ -28,7 +28,7 @@ export async function cancelWithdrawal(
   const row = await lockOwn(tx, merchantId, id);
   if (row.status === 'cancelled') return { row: { ...row, confirmations: 0 }, replayed: true };
   const isLost =
-    (await hasSignedAndLost(tx, { kind: 'withdrawal', id })) ||
+    (await maybeSignedAndLost(tx, { kind: 'withdrawal', id })) ||
     (await mayBeForgotten(tx, { kind: 'withdrawal', ref: id }, row));
   const isOpen = !isLost && (from.includes(row.status) || (await endVoid(tx, 'withdrawal', [row])).length > 0);
   if (!isOpen) throw new DomainError('WITHDRAWAL_STATE');

@@ -166,10 +166,15 @@ export const newestLost = (db: Queryable, limit: number): Promise<LostRow[]> =>
 /** SQL: `i` was lost of the owner of this kind and id, and that has not taken it over. */
 const isOfOwner = `i.owner_kind = 'lost' AND i.lost_owner_kind = $1 AND i.lost_owner_id = $2 AND i.status <> 'dead'`;
 
-/** Whether an owner has something signed which a recovery has lost and that is not reassigned to it: what may have left
- *  is neither returned nor signed again. */
-export async function hasSignedAndLost(db: Queryable, { kind, id }: IntentOwner): Promise<boolean> {
-  const rows = await db.query<unknown[]>(`SELECT FROM intent i WHERE ${isOfOwner} LIMIT 1`, [kind, id]);
+/** Whether an owner may have something signed which a recovery has lost and that is not reassigned to it: what may have
+ *  left is neither returned nor signed again. It may until the signer has confirmed this incarnation of the database
+ *  and has brought its record: nobody knows before. */
+export async function maybeSignedAndLost(db: Queryable, { kind, id }: IntentOwner): Promise<boolean> {
+  const rows = await db.query<unknown[]>(
+    `SELECT FROM intent i WHERE ${isOfOwner}
+     UNION ALL SELECT FROM key_epoch WHERE incarnation <> database_incarnation() LIMIT 1`,
+    [kind, id],
+  );
   return rows.length > 0;
 }
 

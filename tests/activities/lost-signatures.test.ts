@@ -133,6 +133,22 @@ describe('C2: what was signed in the lost time is never signed again', () => {
     expect(await problems()).toEqual(before);
   });
 
+  it('nor returned before the signer has confirmed the database', async () => {
+    const id = await opened('0.6');
+    await copies.backUp();
+    await signer.signOnce(await planned(id));
+    await copies.restore();
+    // The server runs on another incarnation than the one that the signer knew.
+    await db.query(`INSERT INTO key_epoch (epoch, beat, incarnation) VALUES (0, 0, 'another')`);
+    const cancel = () => db.transaction((tx) => cancelWithdrawal(tx, shop.merchantId, id));
+    await expect(cancel()).rejects.toThrow('not in a state');
+    await restore();
+    await db.query('UPDATE key_epoch SET incarnation = database_incarnation()');
+    await expect(cancel()).rejects.toThrow('not in a state');
+    await planned(id);
+    expect(await statusOf(id)).toBe('processing');
+  });
+
   it('where it was recorded by the release before', async () => {
     const id = await opened('0.6');
     await copies.backUp();
