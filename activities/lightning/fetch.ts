@@ -3,7 +3,7 @@ import type { DataSource } from 'typeorm';
 import { readInvoice } from '../../chains/lightning/invoice';
 import { failWithdrawal } from '../../commands/withdrawals/fail';
 import { knownNode } from '../../db/lightning/node';
-import { awaitInvoices, hasOpenInvoice, planPayment, type AwaitsInvoice } from '../../db/lightning/payments';
+import { awaitInvoices, hasOpenInvoice, planInvoice, type AwaitsInvoice } from '../../db/lightning/payments';
 import { databaseNow } from '../../db/payments/payments';
 import { isConfirmed } from '../../db/recovery/epoch';
 import { lockWithdrawal } from '../../db/withdrawals/withdrawals';
@@ -11,7 +11,7 @@ import { baseUnits } from '../../domain/chains/assets';
 import type { Config } from '../../domain/config';
 import { DomainError } from '../../domain/errors';
 import { payRequestUrl, readInvoiceAnswer, readPayRequest, type LnurlAnswer } from '../../domain/lightning/lnurl';
-import { checkPayable, withoutScheme, type PayableInvoice } from '../../domain/lightning/receiver';
+import { checkPayable, invoiceText, type PayableInvoice } from '../../domain/lightning/receiver';
 import { lookForEver } from '../rest';
 import { askOutside } from '../webhooks/outbound';
 
@@ -63,7 +63,7 @@ async function invoiceOf(
     const metadataHash = createHash('sha256').update(way.metadata, 'utf8').digest('hex');
     if (invoice.descriptionHash !== null && invoice.descriptionHash !== metadataHash)
       return { fault: 'its invoice is of another text' };
-    return { text: withoutScheme(given.invoice).toLowerCase(), invoice };
+    return { text: invoiceText(given.invoice), invoice };
   } catch (error) {
     if (error instanceof DomainError) return { fault: error.message };
     throw error;
@@ -75,7 +75,7 @@ async function fetchOne(deps: FetchDeps, row: AwaitsInvoice): Promise<string | n
   const msat = 1000n * baseUnits(row.currency, row.net_amount);
   const found = await invoiceOf(deps, { address: row.address, msat });
   if (found.fault !== undefined) return found.fault;
-  const { text, invoice } = found;
+  const { invoice } = found;
   return deps.db.transaction(async (tx) => {
     const withdrawal = await lockWithdrawal(tx, row.id);
     if (withdrawal?.status !== 'pending') return null;
@@ -83,15 +83,7 @@ async function fetchOne(deps: FetchDeps, row: AwaitsInvoice): Promise<string | n
     if (!node) return 'our own node is not known';
     const network = deps.config.chain.chainNames.bitcoin ?? '';
     checkPayable(invoice, { net: withdrawal.net_amount, network, ownKey: node.key, now: await databaseNow(tx) });
-    const isPlanned = await planPayment(
-      tx,
-      { kind: 'withdrawal', ref: row.id },
-      {
-        ...{ hash: invoice.hash, invoice: text, amountMsat: msat },
-        feeLimitMsat: 1000n * baseUnits(withdrawal.currency, withdrawal.network_fee),
-        expiresAt: new Date(invoice.expiresAt * 1000),
-      },
-    );
+    const isPlanned = await planInvoice(tx, 'withdrawal', withdrawal, found);
     return isPlanned || (await hasOpenInvoice(tx, { kind: 'withdrawal', ref: row.id }))
       ? null
       : 'its invoice was given before';

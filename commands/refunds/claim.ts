@@ -3,12 +3,13 @@ import { isByLightning, type Currency, type NetworkId } from '../../domain/chain
 import type { Explorers } from '../../domain/chains/chosen-chain';
 import type { Config } from '../../domain/config';
 import { DomainError } from '../../domain/errors';
+import { invoiceText, type GivenInvoice } from '../../domain/lightning/receiver';
 import { afterAddress, viewClaim, type ClaimView, type RefundRow } from '../../domain/refunds/refund';
 import { brandingColumns, brandingIn, type BrandingColumns } from '../../db/branding/branding';
 import { byClock } from '../../db/records';
 import type { Queryable } from '../../db/pricing/pricing';
 import { emitRefundEvent, lockRefundWithPayment, moveRefund, requestRefund } from '../../db/refunds/refunds';
-import { planRefundPayment, readNamedInvoice, spelled, type NamedInvoice } from './invoice';
+import { planRefundPayment, readNamedInvoice } from './invoice';
 import { receiverFor, type Receiver, type RefundDeps } from './terms';
 import { idInLink, linkToken } from '../../db/sealing';
 
@@ -45,7 +46,7 @@ export async function readClaim(db: Queryable, deps: LinkDeps, token: string): P
 export type Claim = Readonly<{ address: string; destinationTag?: string }>;
 
 /** Who gets it, as it is stored; `named`: where that is an invoice. */
-type Named = Receiver & Readonly<{ named?: NamedInvoice }>;
+type Named = Receiver & Readonly<{ named?: GivenInvoice }>;
 type Terms = Readonly<{ currency: Currency; network: NetworkId; net: string }>;
 
 async function readClaimed(tx: EntityManager, deps: ClaimDeps, terms: Terms, claim: Claim): Promise<Named> {
@@ -57,7 +58,7 @@ async function readClaimed(tx: EntityManager, deps: ClaimDeps, terms: Terms, cla
 
 /** Whether this very invoice was named before: it cannot be named twice, and the same answer is given again. */
 const isNamedAlready = (row: Pick<RefundRow, 'currency' | 'address'>, claim: Claim): boolean =>
-  isByLightning(row.currency) && row.address === spelled(claim.address);
+  isByLightning(row.currency) && row.address === invoiceText(claim.address);
 
 /** The receiver as its network spells it, checked; nothing is written. Throws CLAIM_NOT_FOUND, REFUND_STATE,
  *  INVALID_ADDRESS, VALIDATION_ERROR, CURRENCY_NOT_AVAILABLE. */

@@ -1,19 +1,15 @@
 import type { EntityManager } from 'typeorm';
 import { knownNode } from '../../db/lightning/node';
-import { isKnownHash, planPayment } from '../../db/lightning/payments';
+import { isKnownHash, planInvoice } from '../../db/lightning/payments';
 import { databaseNow } from '../../db/payments/payments';
 import { isConfirmed } from '../../db/recovery/epoch';
-import { baseUnits } from '../../domain/chains/assets';
 import { DomainError } from '../../domain/errors';
-import { checkPayable, givenBefore, withoutScheme, type PayableInvoice } from '../../domain/lightning/receiver';
+import { checkPayable, givenBefore, invoiceText, type GivenInvoice } from '../../domain/lightning/receiver';
 import type { RefundRow } from '../../domain/refunds/refund';
 import type { RefundDeps } from './terms';
 
 /** What a payer names for a refund by Lightning: an invoice of exactly its net amount. The text is the refund's
  *  address. docs/decisions/0087-refunds-by-lightning.md */
-export type NamedInvoice = Readonly<{ text: string; invoice: PayableInvoice }>;
-
-export const spelled = (text: string): string => withoutScheme(text).toLowerCase();
 
 /** Nothing is named before the signer has confirmed the database: one that was restored may have forgotten an invoice,
  *  which comes back then. Throws INVALID_ADDRESS, VALIDATION_ERROR, CURRENCY_NOT_AVAILABLE. */
@@ -22,30 +18,17 @@ export async function readNamedInvoice(
   { lightning }: Pick<RefundDeps, 'lightning'>,
   net: string,
   given: string,
-): Promise<NamedInvoice> {
+): Promise<GivenInvoice> {
   const node = await knownNode(tx);
   if (!lightning || !node || !(await isConfirmed(tx))) throw new DomainError('CURRENCY_NOT_AVAILABLE');
   const invoice = lightning.read(given);
   checkPayable(invoice, { net, network: lightning.network, ownKey: node.key, now: await databaseNow(tx) });
   if (await isKnownHash(tx, invoice.hash)) throw new DomainError('INVALID_ADDRESS', givenBefore);
-  return { text: spelled(given), invoice };
+  return { text: invoiceText(given), invoice };
 }
 
 /** What the node is to pay for a refund that has just been claimed. Throws INVALID_ADDRESS where somebody else has
  *  given the invoice meanwhile. */
-export async function planRefundPayment(
-  tx: EntityManager,
-  row: RefundRow,
-  { text, invoice }: NamedInvoice,
-): Promise<void> {
-  const isPlanned = await planPayment(
-    tx,
-    { kind: 'refund', ref: row.id },
-    {
-      ...{ hash: invoice.hash, invoice: text, expiresAt: new Date(invoice.expiresAt * 1000) },
-      amountMsat: 1000n * baseUnits(row.currency, row.net_amount),
-      feeLimitMsat: 1000n * baseUnits(row.currency, row.network_fee),
-    },
-  );
-  if (!isPlanned) throw new DomainError('INVALID_ADDRESS', givenBefore);
+export async function planRefundPayment(tx: EntityManager, row: RefundRow, named: GivenInvoice): Promise<void> {
+  if (!(await planInvoice(tx, 'refund', row, named))) throw new DomainError('INVALID_ADDRESS', givenBefore);
 }

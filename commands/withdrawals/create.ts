@@ -5,7 +5,7 @@ import { estimateWithdrawal } from '../../commands/withdrawals/estimate';
 import { ensure } from '../../db/ledger/ledger';
 import { checkLimits, countOutgoing, releaseLimitUse } from '../limits/outbound-check';
 import { knownNode } from '../../db/lightning/node';
-import { isKnownHash, planPayment } from '../../db/lightning/payments';
+import { isKnownHash, planInvoice } from '../../db/lightning/payments';
 import { databaseNow } from '../../db/payments/payments';
 import type { Queryable } from '../../db/query';
 import { contentHash, spend } from '../../db/records';
@@ -13,7 +13,7 @@ import { refuseOurs } from '../../db/wallets/wallets';
 import { isListed } from '../../db/wallets/whitelist';
 import { shown, holdOf, requestWithdrawal, emitWithdrawalEvent } from '../../db/withdrawals/withdrawals';
 import { readReceiver } from '../../domain/chains/receivers';
-import { assetOf, baseUnits, isByLightning, networkOf } from '../../domain/chains/assets';
+import { assetOf, isByLightning, networkOf } from '../../domain/chains/assets';
 import { readTag } from '../../domain/chains/tags';
 import { DomainError } from '../../domain/errors';
 import { newId } from '../../domain/ids';
@@ -22,7 +22,7 @@ import {
   checkPayable,
   givenBefore,
   lightningAddressIn,
-  withoutScheme,
+  invoiceText,
   type PayableInvoice,
 } from '../../domain/lightning/receiver';
 import type { ShownWithdrawal, WithdrawalRow } from '../../domain/withdrawals/withdrawal';
@@ -99,18 +99,8 @@ const namesAddress = ({ whitelistId, address }: WithdrawalAsk): boolean =>
 
 /** What the node is to pay for it. An invoice that somebody else has given meanwhile is refused with all of it. */
 async function planInvoicePayment(tx: EntityManager, row: WithdrawalRow, invoice: PayableInvoice, text: string) {
-  const isPlanned = await planPayment(
-    tx,
-    { kind: 'withdrawal', ref: row.id },
-    {
-      hash: invoice.hash,
-      invoice: withoutScheme(text).toLowerCase(),
-      amountMsat: 1000n * baseUnits(row.currency, row.net_amount),
-      feeLimitMsat: 1000n * baseUnits(row.currency, row.network_fee),
-      expiresAt: new Date(invoice.expiresAt * 1000),
-    },
-  );
-  if (!isPlanned) throw new DomainError('INVALID_ADDRESS', givenBefore);
+  const given = { text: invoiceText(text), invoice };
+  if (!(await planInvoice(tx, 'withdrawal', row, given))) throw new DomainError('INVALID_ADDRESS', givenBefore);
 }
 
 /** The first withdrawal with this key, or null. Throws IDEMPOTENCY_KEY_REUSED where it was asked for differently. */

@@ -1,4 +1,6 @@
 import type { DataSource, EntityManager } from 'typeorm';
+import { baseUnits, type Currency } from '../../domain/chains/assets';
+import type { GivenInvoice } from '../../domain/lightning/receiver';
 import type { RowKind } from '../../domain/txmanager/kinds';
 import type { WithdrawalRow } from '../../domain/withdrawals/withdrawal';
 import { everyCurrency } from '../limits/outbound';
@@ -64,6 +66,23 @@ export const awaitInvoices = (db: DataSource): Promise<AwaitsInvoice[]> =>
         AND NOT EXISTS (SELECT FROM egress_freeze f WHERE f.currency IN (w.currency, $1))
         AND NOT EXISTS (SELECT FROM lightning_payment l WHERE l.withdrawal_id = w.id) ORDER BY w.created_at, w.id`,
     [everyCurrency],
+  );
+
+/** The same for an invoice of exactly the net amount of its row; nodes on the way may take the row's network fee. */
+export const planInvoice = (
+  tx: EntityManager,
+  kind: RowKind,
+  row: Readonly<{ id: string; currency: Currency; net_amount: string; network_fee: string }>,
+  { text, invoice }: GivenInvoice,
+): Promise<boolean> =>
+  planPayment(
+    tx,
+    { kind, ref: row.id },
+    {
+      ...{ hash: invoice.hash, invoice: text, expiresAt: new Date(invoice.expiresAt * 1000) },
+      amountMsat: 1000n * baseUnits(row.currency, row.net_amount),
+      feeLimitMsat: 1000n * baseUnits(row.currency, row.network_fee),
+    },
   );
 
 /** When the newest was planned of those that were called for; null: none was. The others say nothing of how old a

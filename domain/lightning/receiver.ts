@@ -23,6 +23,10 @@ export type InvoiceReader = Readonly<{ read: (text: string) => PayableInvoice; n
 
 /** An invoice as it was given, without the scheme of a link and what stands around it. */
 export const withoutScheme = (text: string): string => text.trim().replace(/^lightning:/i, '');
+/** An invoice in the one spelling in which it is stored and compared. */
+export const invoiceText = (given: string): string => withoutScheme(given).toLowerCase();
+/** An invoice that was read, with its stored text. */
+export type GivenInvoice = Readonly<{ text: string; invoice: PayableInvoice }>;
 
 /** Half a percent is what a way of several nodes usually takes at the most; small amounts need more. */
 const feeRatio = '0.005';
