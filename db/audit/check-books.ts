@@ -1,5 +1,6 @@
 import { recountSql } from '../payments/payment-days';
 import { paidSatoshi, takenSatoshi } from './check-lightning';
+import { isOurs } from './own-address';
 import { registrySql, heldAssets, allAssets, postedIntents, postedShares, type Check } from './row-sets';
 
 /** The ledger in itself, and against what was sent and what arrived: I1 to I6. */
@@ -115,14 +116,13 @@ export const bookChecks: readonly Check[] = [
               JOIN attempt a ON a.intent_id = i.id AND a.status = 'final' AND a.success
               JOIN ${registrySql} r ON r.currency = i.currency
               CROSS JOIN jsonb_array_elements(a.outputs) o
-             WHERE NOT EXISTS (SELECT FROM address own WHERE own.network = i.network AND own.address = o->>'address')
+             WHERE ${isOurs('i.network', "o->>'address'")} IS NULL
             UNION ALL
             SELECT r.native, -s.fee_units / power(10::numeric, r.native_decimals) FROM ${postedShares} AND i.booked
             UNION ALL
             SELECT i.currency, -s.net_units / power(10::numeric, r.decimals) FROM ${postedShares}
               AND s.net_units IS NOT NULL
-               AND NOT EXISTS (SELECT FROM address own WHERE own.network = i.network
-                 AND own.address = i.outputs->0->>'address')
+               AND ${isOurs('i.network', "i.outputs->0->>'address'")} IS NULL
             UNION ALL
             SELECT p.asset, CASE WHEN p.debit = 'E:loss' THEN -p.amount ELSE p.amount END FROM posting p
               JOIN journal j ON j.id = p.journal_id LEFT JOIN journal o ON o.id = j.reverses

@@ -1,4 +1,5 @@
 import { takenSatoshi } from './check-lightning';
+import { isOurs } from './own-address';
 import { registrySql, holds, paid, captureOrReleaseOf, type Check } from './row-sets';
 
 /** What is on its way out, its holds and its wallets: I7 to I9. */
@@ -62,8 +63,7 @@ export const sendingChecks: readonly Check[] = [
               WHERE i.kind = 'leg'
            GROUP BY i.id, a.outputs, g.decimals HAVING sum(l.net_amount) * power(10::numeric, g.decimals) <> (
              SELECT coalesce(sum((o->>'units')::numeric), 0) FROM jsonb_array_elements(a.outputs) o
-              WHERE NOT EXISTS (SELECT FROM address own WHERE own.network = i.network
-                AND own.address = o->>'address'))`,
+              WHERE ${isOurs('i.network', "o->>'address'")} IS NULL)`,
   },
   {
     invariant: 'I7',

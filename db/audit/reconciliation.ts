@@ -1,4 +1,5 @@
 import { wholeSums, type Sums, type SumsReader } from './own-sums';
+import { isOurs } from './own-address';
 import { isPosted } from './posted';
 import { takeSurplus, type SurplusPlace } from './surplus';
 import type { DataSource, EntityManager } from 'typeorm';
@@ -55,8 +56,7 @@ const movesSql = `moved AS (
            coalesce(a.fee_units, a.max_fee_units) AS fee_units,
          CASE WHEN a.success IS FALSE THEN 0 ELSE (SELECT coalesce(sum((o->>'units')::numeric), 0)
            FROM jsonb_array_elements(a.outputs) o
-           WHERE NOT EXISTS (SELECT FROM address own WHERE own.network = i.network
-             AND own.address = o->>'address')) END AS out_units,
+           WHERE ${isOurs('i.network', "o->>'address'")} IS NULL) END AS out_units,
          ${isPosted('i')} AS posted,
          shared.fee_units AS shared_fee_units, shared.net_units AS shared_out_units
     FROM attempt a JOIN intent i ON i.id = a.intent_id JOIN registry r ON r.currency = i.currency
@@ -96,8 +96,7 @@ const besideSql = `${headSql}
                 FROM intent i JOIN registry g ON g.currency = i.currency
                   CROSS JOIN jsonb_array_elements(i.outputs) o
                WHERE i.network = $1 AND i.status IN ('planned', 'stored', 'sent') AND o->>'units' IS NOT NULL
-                 AND NOT EXISTS (SELECT FROM address own WHERE own.network = i.network
-                   AND own.address = o->>'address') GROUP BY 1) p ON p.currency = r.currency
+                 AND ${isOurs('i.network', "o->>'address'")} IS NULL GROUP BY 1) p ON p.currency = r.currency
   WHERE r.network = $1 ORDER BY r.currency`;
 
 /** What an account chain must hold at each address of ours; nothing where a contract has sent native coins that

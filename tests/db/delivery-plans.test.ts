@@ -1,11 +1,12 @@
 import { Client } from 'pg';
 import type { DataSource } from 'typeorm';
 import { deliveriesOf, type DeliveryFilter } from '../../db/webhooks/deliveries';
+import { eventsAfter, eventsBefore } from '../../db/webhooks/events';
 import { newId } from '../../domain/ids';
 import { connectionsTo, freshDatabase } from '../setup/postgres';
 import { rowsRead } from './plans';
 
-/** The delivery log costs the same in an old database as in a new one, whatever is asked for. */
+/** Delivery log and events cost the same in an old database as in a new one, whatever is asked for. */
 
 const many = 100_000;
 const limit = 50;
@@ -28,6 +29,7 @@ beforeAll(async () => {
        FROM generate_series(1, $3::int) n`,
     [ours, others, many],
   );
+  await client.query('INSERT INTO merchant_counter (merchant_id, event_seq) VALUES ($1, $2)', [ours, many]);
   // The newest are of the busy endpoint, and well.
   await client.query(
     `INSERT INTO delivery (id, event_id, merchant_id, endpoint, url, status)
@@ -60,5 +62,16 @@ it.each<[string, DeliveryFilter, number]>([
   let deliveries: unknown;
   const read = await rowsRead(async () => (deliveries = await deliveriesOf(db, ours, filter, limit)));
   expect(deliveries).toHaveLength(found);
+  expect(read).toBeLessThan(1000);
+});
+
+it.each(['*', 'payment.*', 'payment.settled'])('of events of %s reads what it shows', async (type) => {
+  const types = [type];
+  const read = await rowsRead(async () => {
+    for (const after of ['0', '5000', String(many - 1000)])
+      expect((await eventsAfter(db, ours, { after, types, limit })).events).toHaveLength(limit);
+    for (const before of [null, '5000'])
+      expect(await eventsBefore(db, ours, { before, types, limit })).toHaveLength(limit);
+  });
   expect(read).toBeLessThan(1000);
 });
