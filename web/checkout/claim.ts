@@ -65,10 +65,13 @@ function page(t: Texts, claim: ClaimView, title: string, body: Html): Page {
   };
 }
 
-/** What was refused, to be mended. */
 export type Typed = Readonly<{ address: string; destinationTag: string }>;
+/** Why nothing was named: what was typed is to be mended, or to be sent again later. */
+export type NotNamed = 'refused' | 'not-now';
+type Unnamed = Typed & Readonly<{ why: NotNamed }>;
 
-export const claimPage = (t: Texts, claim: ClaimView, path: string, typed?: Typed): Page =>
+/** `typed`: what was not taken. */
+export const claimPage = (t: Texts, claim: ClaimView, path: string, typed?: Unnamed): Page =>
   claim.status === 'awaiting_address'
     ? page(t, claim, t.claim.titles.awaiting_address, addressForm(t, claim, path, typed))
     : {
@@ -77,12 +80,15 @@ export const claimPage = (t: Texts, claim: ClaimView, path: string, typed?: Type
         isOver: ['completed', 'failed', 'cancelled'].includes(claim.status),
       };
 
-const addressForm = (t: Texts, claim: ClaimView, path: string, typed?: Typed): Html => {
+const addressForm = (t: Texts, claim: ClaimView, path: string, typed?: Unnamed): Html => {
   const words = wordsFor(t, claim);
+  const isRefused = typed?.why === 'refused';
   return html`<p>${fill(words.ask, namesOf(claim))}</p>
     ${
       typed !== undefined &&
-      html`<p class="note" role="alert" id="refused">${fillText(words.refused, namesOf(claim))}</p>`
+      html`<p class="note" role="alert" id="refused">
+        ${isRefused ? fillText(words.refused, namesOf(claim)) : words.notNow}
+      </p>`
     }
     <form method="post" action="${path}" class="claim">
       <label for="address">${fill(words.address, namesOf(claim))}</label>
@@ -97,7 +103,8 @@ const addressForm = (t: Texts, claim: ClaimView, path: string, typed?: Typed): H
         autocomplete="off"
         autocapitalize="none"
         spellcheck="false"
-        ${typed !== undefined && html`aria-invalid="true" aria-describedby="refused"`}
+        ${typed !== undefined && html`aria-describedby="refused"`}
+        ${isRefused && html`aria-invalid="true"`}
       />
       ${tagInput(t, claim.network, typed?.destinationTag)}
       <p class="warning"><span aria-hidden="true">⚠</span> ${fill(words.own, namesOf(claim))}</p>
