@@ -2,7 +2,7 @@ import { baseUnits } from '../../domain/chains/assets';
 import type { ClaimView, RefundStatus } from '../../domain/refunds/refund';
 import { accentSheet, help, logo } from './branding';
 import { assetName, carrierName, fiat, isLightning, networkName } from './formats';
-import { html, ltr, type Html } from './html';
+import { elided, html, ltr, type Html } from './html';
 import type { Page } from './page';
 import { row } from './summary';
 import { tagInput, tagLine } from './tag';
@@ -59,7 +59,7 @@ function page(t: Texts, claim: ClaimView, title: string, body: Html): Page {
         ${row(t.claim.amount, inAsset(claim.amount))}
         ${claim.feeBearer === 'payer' && row(words.fee, inAsset(claim.networkFee))}
         ${row(t.claim.worth, ltr(fiat(t, claim.fiatAmount, claim.fiatCurrency)))} ${row(t.network, carrierName(claim))}
-        ${row(t.invoice, ltr(claim.invoiceId))}
+        ${row(t.invoice, html`<span class="mono">${ltr(claim.invoiceId)}</span>`)}
       </dl>
     </div>`,
   };
@@ -123,7 +123,7 @@ export const confirmClaimPage = (t: Texts, claim: ClaimView, path: string): Page
         ${row(t.network, carrierName(claim))}
       </dl>
       <p class="label">${nameOf(t, claim)}</p>
-      <p class="mono">${ltr(claim.address ?? '')}</p>
+      <p class="mono">${elided(claim.address ?? '')}</p>
       ${tagLine(t, claim.destinationTag)}
       <p class="warning"><span aria-hidden="true">⚠</span> ${wordsFor(t, claim).final}</p>
       <form method="post" action="${path}" class="sure">
@@ -143,7 +143,7 @@ function progress(t: Texts, claim: ClaimView): Html {
     ${
       claim.address &&
       html`<p class="label">${nameOf(t, claim)}</p>
-        <p class="mono">${ltr(claim.address)}</p>
+        <p class="mono">${elided(claim.address)}</p>
         ${tagLine(t, claim.destinationTag)}`
     }
     ${
