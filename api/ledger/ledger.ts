@@ -1,6 +1,7 @@
 import { Type, type Static } from 'typebox';
 import type { DataSource } from 'typeorm';
 import type { Merchant } from '../../domain/access/access';
+import { ratedAs } from '../../domain/chains/assets';
 import { DomainError } from '../../domain/errors';
 import { entrySources, entryTypes, type EntrySource, type EntryType } from '../../domain/ledger/entry';
 import { liabilityParts, treeFormat } from '../../domain/ledger/merkle';
@@ -54,7 +55,7 @@ export const listBalances = route({
       balancesOf(db, merchant.id),
       ratesIn(db, fiat, config.RATE_MAX_AGE_SECONDS),
     ]);
-    return { data: { balances: balances.map((entry) => worth(entry, fiat, rates.get(entry.currency))) } };
+    return { data: { balances: balances.map((entry) => worth(entry, fiat, rates.get(ratedAs(entry.currency)))) } };
   },
 });
 

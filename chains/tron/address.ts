@@ -11,9 +11,12 @@ const base58check = createBase58check(sha256);
 const prefix = 0x41;
 const length = 21;
 
+/** Whether a text is spelled as nodes spell addresses, without a checksum. */
+export const isHex = (text: string): boolean => /^41[0-9a-f]{40}$/i.test(text);
+
 /** The 21 bytes of an address in either spelling; null where it is none: length, prefix or checksum. */
 function bytesIn(text: string): Uint8Array | null {
-  if (/^41[0-9a-f]{40}$/i.test(text)) return hex.decode(text.toLowerCase());
+  if (isHex(text)) return hex.decode(text.toLowerCase());
   if (!/^T[1-9A-HJ-NP-Za-km-z]{33}$/.test(text)) return null;
   try {
     const bytes = base58check.decode(text);

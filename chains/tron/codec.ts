@@ -4,7 +4,7 @@ import { pointCompress, signRecoverable } from 'tiny-secp256k1';
 import { keyRoles, type ChainCodec, type KeyPath, type Seeds } from '../../domain/chains/chain';
 import { DomainError } from '../../domain/errors';
 import { branchedChildren, keyPairs, nameOf, type KeyPair } from '../child-key';
-import { addressOfKey, base58Of, sha256, zeroAddress } from './address';
+import { addressOfKey, base58Of, isHex, sha256, zeroAddress } from './address';
 import { assetIn, checkPlan, taposOf, type SignedTronTransaction, type TronChain, type TronPlan } from './plan';
 import { readTransaction } from './read-back';
 import { rawDataOf, transactionOf } from './wire';
@@ -15,6 +15,9 @@ const coinType = 195;
  *  developers.tron.network. */
 const resultBytes = 64;
 const signatureBytes = 65;
+
+/** One wrong digit of it would be another address. */
+const hexRefusal = 'In hexadecimal an address of TRON has no checksum: give the spelling that begins with T';
 
 /** What the family does without a node. It is no `ChainCodec`: its plans expire and have no nonce. */
 export type TronCodec = Pick<ChainCodec, 'derive' | 'normalise' | 'refusalOf' | 'extendedKey'> &
@@ -82,7 +85,7 @@ export function tronCodec(chain: TronChain): TronCodec {
   return {
     derive: (xpub, index, branch = 0) => addressOfKey(childOf(xpub, branch, index)),
     normalise,
-    refusalOf: () => null,
+    refusalOf: (address) => (isHex(address) ? hexRefusal : null),
     extendedKey: (seed, role) => account(seed, role).publicExtendedKey,
     sign(seeds, plan) {
       checkPlan(chain, plan);

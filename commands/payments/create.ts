@@ -7,7 +7,7 @@ import { DomainError } from '../../domain/errors';
 import { newId, newSlug } from '../../domain/ids';
 import { paymentJson } from '../../domain/payments/payment-view';
 import { untouched, type PaymentRow } from '../../domain/payments/payment';
-import { fiatPrice, fitFiat } from '../../domain/pricing/quote';
+import { fiatPrice, fitFiat, isBelowUnit } from '../../domain/pricing/quote';
 import { traceparentNow } from '../../domain/tracing';
 import { originNow } from '../../db/origin';
 import { noteCommitted } from '../../db/webhooks/emitted';
@@ -110,7 +110,9 @@ export async function openPayment(
     throw creationRefused('CURRENCY_NOT_ALLOWED', { currency: asset.currency });
 
   const id = newId();
-  const fiat = fiatPrice(input.amount, merchant.displayCurrency);
+  // Less than a minor unit is refused as everything else below the minimum of the currency is.
+  const isTooLittle = asset !== undefined && isBelowUnit(input.amount, merchant.displayCurrency);
+  const fiat = isTooLittle ? input.amount : fiatPrice(input.amount, merchant.displayCurrency);
   const expiresIn = input.expiresIn ?? merchant.defaultExpiresIn ?? settings.defaultExpiresIn;
   const locked = asset ? await lockCurrency(deps, merchant, asset, context, fiat, expiresIn) : null;
   const row: PaymentRow = {

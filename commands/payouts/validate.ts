@@ -3,7 +3,7 @@ import { pricesNow } from '../../db/pricing/pricing';
 import type { Queryable } from '../../db/query';
 import { DomainError } from '../../domain/errors';
 import { type NetworkId, findAsset, assetOf, networkOf } from '../../domain/chains/assets';
-import type { AddressReader } from '../../domain/chains/address';
+import { givenAddress, type AddressReader } from '../../domain/chains/address';
 import { unpacked } from '../../domain/chains/receivers';
 import type { Destination } from '../../domain/chains/tags';
 import { add, isAmount, trim } from '../../domain/money';
@@ -29,7 +29,7 @@ export async function validateRows(
     const network = findAsset(row.currency.trim().toUpperCase())?.network;
     const receiver = network && unpackedOr(codecs[network], receiverIn(row));
     if (!receiver || typeof receiver === 'string') continue;
-    spellings.set(`${network} ${receiver.address}`, codecs[network].normalise(receiver.address));
+    spellings.set(`${network} ${receiver.address}`, givenAddress(codecs[network], receiver.address));
   }
   const addresses = [...new Set([...spellings.values()].filter((one) => one !== null))];
   const ours = new Set(

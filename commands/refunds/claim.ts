@@ -61,7 +61,7 @@ const isNamedAlready = (row: Pick<RefundRow, 'currency' | 'address'>, claim: Cla
   isByLightning(row.currency) && row.address === invoiceText(claim.address);
 
 /** The receiver as its network spells it, checked; nothing is written. Throws CLAIM_NOT_FOUND, REFUND_STATE,
- *  INVALID_ADDRESS, VALIDATION_ERROR, CURRENCY_NOT_AVAILABLE. */
+ *  INVALID_ADDRESS, VALIDATION_ERROR, CURRENCY_NOT_AVAILABLE, and UPSTREAM_UNAVAILABLE: it may be taken later. */
 export async function checkClaim(
   tx: EntityManager,
   deps: ClaimDeps,

@@ -12,7 +12,7 @@ import type { RefundDeps } from './terms';
  *  address. docs/decisions/0087-refunds-by-lightning.md */
 
 /** Nothing is named before the signer has confirmed the database: one that was restored may have forgotten an invoice,
- *  which comes back then. Throws INVALID_ADDRESS, VALIDATION_ERROR, CURRENCY_NOT_AVAILABLE. */
+ *  which comes back then. Throws INVALID_ADDRESS, VALIDATION_ERROR, CURRENCY_NOT_AVAILABLE, UPSTREAM_UNAVAILABLE. */
 export async function readNamedInvoice(
   tx: EntityManager,
   { lightning }: Pick<RefundDeps, 'lightning'>,
@@ -20,7 +20,8 @@ export async function readNamedInvoice(
   given: string,
 ): Promise<GivenInvoice> {
   const node = await knownNode(tx);
-  if (!lightning || !node || !(await isConfirmed(tx))) throw new DomainError('CURRENCY_NOT_AVAILABLE');
+  if (!lightning || !node) throw new DomainError('CURRENCY_NOT_AVAILABLE');
+  if (!(await isConfirmed(tx))) throw new DomainError('UPSTREAM_UNAVAILABLE');
   const invoice = lightning.read(given);
   checkPayable(invoice, { net, network: lightning.network, ownKey: node.key, now: await databaseNow(tx) });
   if (await isKnownHash(tx, invoice.hash)) throw new DomainError('INVALID_ADDRESS', givenBefore);

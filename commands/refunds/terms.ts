@@ -143,9 +143,7 @@ export async function drawUp(
   const network = terms.network as NetworkId;
   const to = { currency: terms.currency, network };
   const receiver: { [Column in keyof Receiver]: Receiver[Column] | null } =
-    ask.address === undefined
-      ? { address: null, destination_tag: null }
-      : await receiverFor(tx, deps, to, { ...ask, address: ask.address });
+    ask.address === undefined ? unnamed(ask) : await receiverFor(tx, deps, to, { ...ask, address: ask.address });
   const now = await databaseNow(tx);
   return {
     ...terms,
@@ -165,6 +163,12 @@ export async function drawUp(
     created_at: now,
     updated_at: now,
   };
+}
+
+/** The payer will name it, with its tag: one that is given alone would be lost. Throws VALIDATION_ERROR. */
+function unnamed({ destinationTag }: NewRefund): Readonly<{ address: null; destination_tag: null }> {
+  if (destinationTag) throw new DomainError('VALIDATION_ERROR', 'destinationTag comes with its address');
+  return { address: null, destination_tag: null };
 }
 
 /** By Lightning the payer names an invoice when the refund is there: one that is given with it would have to be of its

@@ -50,8 +50,8 @@ CREATE OR REPLACE FUNCTION check_request_journal(p_key text, p_postings jsonb) R
           v_conversion.from_currency, trim_scale(v_conversion.from_amount)));
       ELSIF v_part[3] = 'internal' AND v_conversion.status = 'completed' AND EXISTS (
           SELECT FROM rate f JOIN rate t ON t.id = v_conversion.to_rate_id AND t.currency = v_conversion.to_currency
-           WHERE f.id = v_conversion.from_rate_id AND f.fiat = t.fiat AND f.currency =
-                 CASE v_conversion.from_currency WHEN 'BTC_LN' THEN 'BTC' ELSE v_conversion.from_currency END
+           WHERE f.id = v_conversion.from_rate_id AND f.fiat = t.fiat
+             AND f.currency = rated_as(v_conversion.from_currency)
              AND least(f.taken_at, t.taken_at) > now() - interval '1 hour'
              AND v_conversion.to_amount * t.value <= v_conversion.net_from_amount * f.value * 1.000001) THEN
         v_expected := (SELECT jsonb_agg(jsonb_build_array(debit, credit, asset, trim_scale(amount)))

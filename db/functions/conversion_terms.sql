@@ -11,8 +11,7 @@ CREATE OR REPLACE FUNCTION conversion_terms(p_from text, p_to text, p_seconds do
              r.taken_at >= clock_timestamp() - make_interval(secs => p_seconds),
              f.amount::text, f.limit_usd::text, f.beyond, c.mode, c.max_usd::text
         FROM (VALUES (1, p_from), (2, p_to)) AS side (n, currency)
-        LEFT JOIN rate_latest r ON r.currency = CASE side.currency WHEN 'BTC_LN' THEN 'BTC' ELSE side.currency END
-         AND r.fiat = 'USD'
+        LEFT JOIN rate_latest r ON r.currency = rated_as(side.currency) AND r.fiat = 'USD'
         LEFT JOIN fx_position f ON f.asset = side.currency
         LEFT JOIN conversion_pair c ON c.from_currency = p_from AND c.to_currency = p_to
        ORDER BY side.n;

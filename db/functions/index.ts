@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { lightningMovesSql } from './lightning-moves';
 import { paymentMovesSql } from './payment-moves';
+import { ratedAsFunction } from './rated-as';
 
 /** A file of functions, triggers or views: its current text, which may be applied again at any time. */
 export type FunctionFile = Readonly<{ name: string; text: string; hash: string }>;
@@ -43,6 +44,7 @@ const names = [
   'note_wallet',
   'guard_settlement',
   'guard_requests',
+  'rated_as',
   // Lightning
   'lightning_moves',
   'guard_lightning',
@@ -100,6 +102,7 @@ export const functionFile = (name: string, text: string): FunctionFile => ({
 const made: Readonly<Record<string, () => string>> = {
   payment_moves: paymentMovesSql,
   lightning_moves: lightningMovesSql,
+  rated_as: ratedAsFunction,
 };
 
 export const functionFiles = (): FunctionFile[] =>

@@ -86,7 +86,7 @@ CREATE OR REPLACE FUNCTION post_journal(
           JOIN balance a ON a.account = 'L:available:' || d.merchant_id AND a.asset = d.asset
           LEFT JOIN balance r ON r.account = 'L:reserved:' || d.merchant_id AND r.asset = d.asset
           LEFT JOIN merchant m ON m.id = d.merchant_id::char(24)
-          LEFT JOIN rate_latest f ON f.currency = d.asset AND f.fiat = m.display_currency
+          LEFT JOIN rate_latest f ON f.currency = rated_as(d.asset) AND f.fiat = m.display_currency
             AND f.taken_at > now() - interval '1 hour'
           LEFT JOIN ledger_entry o ON o.journal_id = p_reverses AND o.merchant_id = d.merchant_id::char(24)
             AND o.asset = d.asset

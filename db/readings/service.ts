@@ -1,3 +1,4 @@
+import { ratedAsSql } from '../functions/rated-as';
 import type { Queryable } from '../query';
 import type { Reading } from './reading';
 
@@ -72,8 +73,7 @@ export const readBooks = (db: Queryable): Promise<Reading[]> =>
      UNION ALL SELECT 'payments_unexplained_amount', jsonb_build_object('currency', currency), unexplained::float8
        FROM reconciliation
      UNION ALL SELECT 'payments_fx_position_usd', jsonb_build_object('asset', f.asset), (f.amount * r.value)::float8
-       FROM fx_position f JOIN rate_latest r ON r.fiat = 'USD'
-        AND r.currency = CASE f.asset WHEN 'BTC_LN' THEN 'BTC' ELSE f.asset END
+       FROM fx_position f JOIN rate_latest r ON r.fiat = 'USD' AND r.currency = ${ratedAsSql('f.asset')}
      UNION ALL SELECT 'payments_fx_limit_usd', jsonb_build_object('asset', asset), limit_usd::float8
        FROM fx_position WHERE limit_usd IS NOT NULL`,
   );

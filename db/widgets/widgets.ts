@@ -1,3 +1,4 @@
+import { ratedAsSql } from '../functions/rated-as';
 import type { Merchant } from '../../domain/access/access';
 import { DomainError } from '../../domain/errors';
 import { isSlug, newId } from '../../domain/ids';
@@ -32,8 +33,7 @@ const stats = `(SELECT to_jsonb(s) FROM (SELECT count(*) FILTER (WHERE p.parent_
       * CASE WHEN p.fiat_currency = 'USD' THEN 1 ELSE usd.value / fiat.value END)
       FILTER (WHERE p.status IN ('CONFIRMED', 'SWEEP_QUEUED', 'SETTLED')), 2), 0)::text AS paid_usd
    FROM payment p
-   LEFT JOIN rate_latest usd ON usd.fiat = 'USD'
-         AND usd.currency = CASE p.currency WHEN 'BTC_LN' THEN 'BTC' ELSE p.currency END
+   LEFT JOIN rate_latest usd ON usd.fiat = 'USD' AND usd.currency = ${ratedAsSql('p.currency')}
    LEFT JOIN rate_latest fiat ON fiat.fiat = p.fiat_currency AND fiat.currency = usd.currency
   WHERE p.widget_id = w.id) s) AS stats`;
 

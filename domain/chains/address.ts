@@ -8,9 +8,13 @@ export type AddressReader = Pick<ChainCodec, 'network' | 'normalise' | 'refusalO
 /** What is told of an address that is right on its network, and the service's own. */
 export const ownAddress = 'This address belongs to this service itself: give one of a wallet outside it';
 
-/** An address in the one spelling of its network. Throws INVALID_ADDRESS, which says what is wrong with it. */
+/** An address that somebody gives, in the one spelling of its network. null: it is none, or not taken from people. */
+export const givenAddress = (codec: AddressReader, address: string): string | null =>
+  codec.refusalOf(address) === null ? codec.normalise(address) : null;
+
+/** The same. Throws INVALID_ADDRESS, which says what is wrong with it. */
 export function readAddress(codec: AddressReader, address: string): string {
-  const own = codec.normalise(address);
+  const own = givenAddress(codec, address);
   if (own !== null) return own;
   throw new DomainError('INVALID_ADDRESS', codec.refusalOf(address) ?? faultOf(codec.network, address));
 }

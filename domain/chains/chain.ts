@@ -200,8 +200,8 @@ export interface ChainCodec {
   /** The one spelling that is stored and compared (bech32 lower case, EIP-55 checksum), or null where it is no address
    *  of this network: wrong chain, wrong checksum, zero address, a registered token's contract. */
   normalise(address: string): string | null;
-  /** Of an address of a kind that the network has and we cannot pay: why not, for the person who gave it. null:
-   *  nothing is known against it. `normalise` answers null for such an address. */
+  /** Why an address is not taken from people: its kind cannot be paid, or its spelling has no checksum. For the person
+   *  who gave it. null: nothing is known against it. `normalise` may read such an address in records and searches. */
   refusalOf(address: string): string | null;
   /** The receiver behind an address that has its tag in it, or of one with a tag beside it. Throws INVALID_ADDRESS, and
    *  VALIDATION_ERROR where the two tags differ. Absent: no address of the network has a tag in it. */

@@ -9,7 +9,7 @@ import { readTag, tagIn, type Destination } from './tags';
 export function unpacked(codec: AddressReader, given: Destination): Destination {
   const { readDestination } = codec;
   // A codec refuses such an address as one that is not taken apart, and says what it stands for.
-  const isPacked = codec.normalise(given.address) === null && codec.refusalOf(given.address) !== null;
+  const isPacked = codec.refusalOf(given.address) !== null;
   return readDestination && isPacked ? readDestination(given.address, given.tag) : given;
 }
 

@@ -24,6 +24,12 @@ export function fiatPrice(amount: string, fiat: string, property = 'amount'): st
   return price;
 }
 
+/** Whether a price is less than one minor unit, the noise of doubles aside: it is below every minimum. */
+export function isBelowUnit(amount: string, fiat: string): boolean {
+  const decimals = fiatDecimals[fiat] ?? 2;
+  return compare(add(amount, fromUnits(1n, decimals + 3)), fromUnits(1n, decimals)) < 0;
+}
+
 /** What a quote is made of; all decimal strings. `rate`: fiat per whole unit of `currency`. */
 export type QuoteInput = Readonly<{
   currency: string;

@@ -39,9 +39,12 @@ const neverAsked = [
   '100.100.100.200/32',
 ].map((range) => ipaddr.parseCIDR(range));
 
+/** A host as the URL parser writes it, without the brackets of IPv6 and the dot of a root. */
+const bareHost = (hostname: string): string => hostname.replace(/^\[|\]$|\.$/g, '');
+
 /** Whether a host is such an address, in whatever spelling or within whatever public name of an IPv4 address. */
 export function isNeverAsked(hostname: string): boolean {
-  const bare = hostname.replace(/^\[|\]$|\.$/g, '');
+  const bare = bareHost(hostname);
   if (!ipaddr.isValid(bare)) return false;
   const address = ipaddr.process(bare);
   return neverAsked.some(([range, bits]) => address.kind() === range.kind() && address.match(range, bits));
@@ -62,10 +65,10 @@ function isOddlySpelt(text: string, hostname: string): boolean {
 }
 
 function isInternalHost(hostname: string): boolean {
-  const bare = hostname.startsWith('[') ? hostname.slice(1, -1) : hostname;
+  const bare = bareHost(hostname);
   if (ipaddr.isValid(bare)) return !isPublic(bare);
   // Whatever the URL parser left with a number as its last label is an odd spelling of an address.
-  const labels = bare.replace(/\.$/, '').split('.');
+  const labels = bare.split('.');
   const last = labels.at(-1) ?? '';
   if (/^(0x[0-9a-f]*|\d+)$/i.test(last)) return true;
   return labels.length < 2 || internalNames.test(labels.join('.'));

@@ -5,6 +5,7 @@ import { newId, newSlug } from '../../domain/ids';
 import { workflowIds } from '../../domain/workflow-ids';
 import { connectionsTo, freshDatabase } from '../setup/postgres';
 import { unguarded } from '../unguarded';
+import { insertMerchant } from '../merchant-row';
 
 /** The search for open payments whose workflow is lost, where many payments wait: each look costs the same. */
 
@@ -16,10 +17,7 @@ beforeAll(async () => {
   database = await freshDatabase();
   db = connectionsTo(database.url);
   await db.initialize();
-  await db.query(`INSERT INTO merchant (id, name, ipn_secret_sealed, publishable_key) VALUES ($1, 'Shop', 'x', 'pk')`, [
-    merchantId,
-  ]);
-  await db.query('INSERT INTO merchant_counter (merchant_id) VALUES ($1)', [merchantId]);
+  await insertMerchant(db, merchantId);
 });
 beforeEach(async () => {
   await unguarded(db, (tx) => tx.query('DELETE FROM payment'));

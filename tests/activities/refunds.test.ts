@@ -8,6 +8,7 @@ import { approveRefund } from '../../commands/refunds/approve';
 import { cancelRefund } from '../../commands/refunds/cancel';
 import { openRefund } from '../../commands/refunds/create';
 import { newId, newSlug } from '../../domain/ids';
+import { subtract } from '../../domain/money';
 import { unallocatedJournal } from '../../domain/ledger/ledger';
 import { codecs, richShop, seed, strangers, type RichShop } from './rich-shop';
 import { unguarded } from '../unguarded';
@@ -221,6 +222,45 @@ it.each([
     }
   },
 );
+
+it('from where it came to: goes out after an earlier try, for less by what that has cost', async () => {
+  const first = await plannedHeld();
+  await signer.signOnce(first.intentId);
+  await db.query(
+    `UPDATE attempt SET status = 'final', success = false, block_hash = '0xa', height = 1500, fee_units = 42000000000000
+       WHERE intent_id = $1`,
+    [first.intentId],
+  );
+  await db.query(`UPDATE intent SET status = 'failed' WHERE id = $1`, [first.intentId]);
+  await bookEnd(db, first.intentId);
+  expect(await statusOf(first.id)).toBe('failed');
+  const [before] = await db.query('SELECT payment_id, network_fee, net_amount FROM refund WHERE id = $1', [first.id]);
+  const ask = { type: 'full', address: away } as const;
+  const { row } = await db.transaction((tx) =>
+    openRefund(tx, { codecs, rateMaxAgeSeconds: 3600 }, merchantId, before.payment_id, ask, { userId: newId() }, null),
+  );
+  expect(subtract(before.net_amount, row.net_amount)).toBe('0.000042');
+  const next = await activities.nextRefundIntent(row.id);
+  if (!next || !('id' in next)) throw new Error(`Nothing planned: ${JSON.stringify(next)}`);
+  const [[was], [is]] = await Promise.all(
+    [first.intentId, next.id].map((id) =>
+      db.query('SELECT max_unit_price, fee_budget FROM intent WHERE id = $1', [id]),
+    ),
+  );
+  expect(is).toEqual(was);
+  expect(await signer.signOnce(next.id)).toEqual({ state: 'stored' });
+  await db.query(
+    `UPDATE attempt SET status = 'final', success = true, block_hash = '0xb', height = 1501, fee_units = max_fee_units
+       WHERE intent_id = $1`,
+    [next.id],
+  );
+  await db.query(`UPDATE intent SET status = 'final' WHERE id = $1`, [next.id]);
+  await bookEnd(db, next.id);
+  expect(await statusOf(row.id)).toBe('completed');
+  expect(
+    (await audit(db, { settleMs: 1 })).filter(({ invariant }) => ['I1', 'I2', 'I3', 'I7', 'I9'].includes(invariant)),
+  ).toEqual([]);
+});
 
 it('what went back to where it was, and is in other hands since, stays failed', async () => {
   const { id, intentId } = await plannedHeld();

@@ -25,6 +25,7 @@ import { freePort } from '../../sandbox/ports';
 import { runScreening } from '../../workers/screening';
 import { connectionsTo, freshDatabase } from '../setup/postgres';
 import { unguarded } from '../unguarded';
+import { insertMerchant } from '../merchant-row';
 
 const config = parseConfig({ AML_PROVIDER: 'list', BTC_NETWORK: 'regtest', ETH_CHAIN_ID: '31337' });
 const codecs = createCodecs(config.chain);
@@ -47,10 +48,7 @@ beforeAll(async () => {
   db = connectionsTo(database.url);
   await db.initialize();
   merchantId = newId();
-  await db.query(`INSERT INTO merchant (id, name, ipn_secret_sealed, publishable_key) VALUES ($1, 'Shop', 'x', 'pk')`, [
-    merchantId,
-  ]);
-  await db.query('INSERT INTO merchant_counter (merchant_id) VALUES ($1)', [merchantId]);
+  await insertMerchant(db, merchantId);
   folder = mkdtempSync(join(tmpdir(), 'crypto-payments-screening-'));
 });
 afterAll(async () => {

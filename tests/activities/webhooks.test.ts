@@ -24,6 +24,7 @@ import type { EventType } from '../../domain/webhooks/event-types';
 import { newId } from '../../domain/ids';
 import { connectionsTo, freshDatabase } from '../setup/postgres';
 import { noLog } from '../shared/no-log';
+import { insertMerchant } from '../merchant-row';
 
 const config = parseConfig({ ALLOW_INSECURE_CALLBACKS: 'true', SECRETS_KEY: 'a key of this test' });
 const secret = `whsec_${Buffer.from('twenty-four bytes of key').toString('base64')}`;
@@ -47,11 +48,7 @@ beforeAll(async () => {
   database = await freshDatabase();
   db = connectionsTo(database.url);
   await db.initialize();
-  await db.query(`INSERT INTO merchant (id, name, ipn_secret_sealed, publishable_key) VALUES ($1, 'Shop', $2, 'pk')`, [
-    merchantId,
-    seal(config.SECRETS_KEY, secret),
-  ]);
-  await db.query('INSERT INTO merchant_counter (merchant_id) VALUES ($1)', [merchantId]);
+  await insertMerchant(db, merchantId, { ipnSecret: seal(config.SECRETS_KEY, secret) });
   ({ deliverOnce } = webhookActivities({ db, config, log: noLog }));
 
   server = createServer((request, response) => {
@@ -416,11 +413,7 @@ describe('to an endpoint of the merchant', () => {
   const { SECRETS_KEY } = config;
   const another = newId();
   beforeAll(async () => {
-    await db.query(
-      `INSERT INTO merchant (id, name, ipn_secret_sealed, publishable_key) VALUES ($1, 'Books', $2, 'pk2')`,
-      [another, seal(SECRETS_KEY, secret)],
-    );
-    await db.query('INSERT INTO merchant_counter (merchant_id) VALUES ($1)', [another]);
+    await insertMerchant(db, another, { name: 'Books', ipnSecret: seal(SECRETS_KEY, secret) });
     const user = `INSERT INTO dashboard_user (id, email, display_name, role, merchant_id, password_hash,
       email_verified_at)
       VALUES ($1, $2, 'x', $3, $4, 'x', now())`;

@@ -265,6 +265,17 @@ describe('refusals of a creation', () => {
     expect((await create({ amount: Math.round(least * 100 - 1) / 100, currency: 'BTC' })).body).toEqual(generic);
   });
 
+  it.each([0.001, 0.009, 1e-9])(
+    'refuses %s dollars as what is below the least order, not as no price',
+    async (amount) => {
+      for (const currency of ['BTC', 'ETH']) {
+        const below = await create({ amount, currency });
+        expect([below.status, below.body]).toEqual([400, generic]);
+      }
+      expect((await create({ amount })).body.error.code).toBe('VALIDATION_ERROR');
+    },
+  );
+
   it('without a fresh rate: 503, and no row', async () => {
     await h.setRates(3600);
     try {

@@ -54,11 +54,19 @@ it('is quoted at par, less the commission, and to bitcoin alone', async () => {
   expect(codeOf(await quote({ fromCurrency: 'BTC', toCurrency: currency }))[1]).toBe('VALIDATION_ERROR');
 });
 
+/** What one is worth. */
+const worth = { fiatCurrency: 'USD', fiatRate: '64000' };
+it('is worth what bitcoin is', async () => {
+  expect(await balanceOf(ann)).toMatchObject({ ...worth, fiatAmount: '63.74' });
+});
+
 it('gives what the treasury has beyond what it owes, and no more', async () => {
   expect(codeOf(await execute())[2]).toBe('Not enough BTC is available at present');
   await fund('0.0006');
   expect((await execute()).body).toMatchObject({ status: 'completed', toAmount: 0.00049687 });
   expect(await balanceOf(ann)).toMatchObject({ balance: '0.000496' });
+  const { items } = (await ann.get(`/api/v1/ledger/history?currency=${currency}`)).body;
+  expect(items[0]).toMatchObject({ ...worth, type: 'conversion_debit', amount: '-0.0005', fiatAmount: '-32' });
   expect((await ann.get('/api/v1/ledger/balances')).body.balances).toContainEqual(
     expect.objectContaining({ currency: 'BTC', balance: '0.00049687' }),
   );

@@ -290,7 +290,7 @@ describe('until the signer has confirmed the database', () => {
     await forget();
     const { text } = anInvoice();
     for (const isFinal of [false, true])
-      expect(codeOf(await name(link, text, isFinal)).slice(0, 2)).toEqual([400, 'CURRENCY_NOT_AVAILABLE']);
+      expect(codeOf(await name(link, text, isFinal)).slice(0, 2)).toEqual([503, 'UPSTREAM_UNAVAILABLE']);
     await confirm();
     expect((await name(link, text)).status).toBe(200);
   });
@@ -356,7 +356,7 @@ describe('where a restored database has forgotten the claim', () => {
     expect(called).toContainEqual(expect.objectContaining({ kind: 'refund', ref: id, hash, invoice: text }));
     await restoreBefore(id);
     await forget();
-    expect(codeOf(await name(link, anInvoice().text))[1]).toBe('CURRENCY_NOT_AVAILABLE');
+    expect(codeOf(await name(link, anInvoice().text))[1]).toBe('UPSTREAM_UNAVAILABLE');
     expect((await ann.post(`/api/v1/refunds/${id}/cancel`)).status).toBe(409);
     await recover();
     await confirm();

@@ -176,6 +176,7 @@ describe('refuses', () => {
     ],
     ['the zero address', { ...part, address: `0x${'0'.repeat(40)}` }, 400, 'INVALID_ADDRESS'],
     ['a tag where there are none', { ...part, destinationTag: '7' }, 400, 'VALIDATION_ERROR'],
+    ['a tag without its address', { ...part, address: undefined, destinationTag: '7' }, 400, 'VALIDATION_ERROR'],
     ['an underpayment that was none', { type: 'underpaid', address: to }, 409, 'REFUND_NOT_ALLOWED'],
   ])('%s', async (_what, body, status, code) => {
     const before = await balanceOf(shop);

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Browser, BrowserContext, CDPSession, Page } from 'playwright-core';
 import { refundStatuses } from '../../domain/refunds/refund';
 import { aClaim } from '../web/claims';
-import { anInvoice, branding, invoices, txOf } from '../web/invoices';
+import { anInvoice, branding, invoices, lightningInvoice, txOf } from '../web/invoices';
 import { violationsOf } from './axe';
 import { startBrowser } from './chromium';
 import { StubApi } from './stub-api';
@@ -170,12 +170,18 @@ withBrowser('the checkout', () => {
     expect(faults).toEqual([]);
   });
 
-  it('B6: a phone shows amount, wallet, address and time without scrolling, and the code when asked', async () => {
-    const page = await open(stub.show('fold', invoices.waiting));
-    for (const part of ['.clock', '#value-amount', 'a.button', '#value-address']) {
+  /** What a phone shows without scrolling. */
+  async function isAtHand(page: Page, parts: readonly string[]): Promise<void> {
+    for (const part of parts) {
       const box = (await page.locator(part).first().boundingBox())!;
       expect([part, box.y + box.height <= sizes.phone.height]).toEqual([part, true]);
     }
+  }
+  const toPay = ['.clock', '#value-amount', 'a.button', '#value-address'];
+
+  it('B6: a phone shows amount, wallet, address and time without scrolling, and the code when asked', async () => {
+    const page = await open(stub.show('fold', invoices.waiting));
+    await isAtHand(page, toPay);
     expect(await page.locator('.qr').isVisible()).toBe(false);
     await page.getByText('Show the QR code').click();
     expect(await page.locator('.qr').isVisible()).toBe(true);
@@ -188,6 +194,44 @@ withBrowser('the checkout', () => {
     await plain.getByText('Show the QR code').click();
     expect(await plain.locator('.qr').isVisible()).toBe(true);
     await plain.context().close();
+  });
+
+  it('B6: a Lightning invoice is shown by its ends, and copied whole; without scripts it is all there', async () => {
+    const page = await open(stub.show('ends', invoices.lightning));
+    await isAtHand(page, [...toPay, '[for=show-code]']);
+    const heightOn = async (one: Page) => (await one.locator('#value-address').boundingBox())!.height;
+    expect(await heightOn(page)).toBeLessThan(100);
+    await page.evaluate("getSelection().selectAllChildren(document.querySelector('#value-address bdi'))");
+    expect(await page.evaluate('String(getSelection())')).toBe(lightningInvoice);
+    await page.getByRole('button', { name: 'Copy the invoice' }).click();
+    expect(await page.evaluate('navigator.clipboard.readText()')).toBe(lightningInvoice);
+    await page.context().close();
+
+    const plain = await open(stub.show('ends', invoices.lightning), { javaScriptEnabled: false });
+    expect(await heightOn(plain)).toBeGreaterThan(200);
+    await plain.context().close();
+
+    const claim = aClaim('pending', { currency: 'BTC_LN', network: 'bitcoin', address: lightningInvoice });
+    const claimed = await open(stub.showClaim(claim));
+    expect((await claimed.locator('.card').boundingBox())!.height).toBeLessThan(350);
+    await claimed.context().close();
+    expect(faults).toEqual([]);
+  });
+
+  it('B14: what is touched on a phone is 44 pixels high, but for links within text', async () => {
+    const urls = [
+      ...Object.entries(invoices).map(([name, invoice]) => stub.show(`touch${name}`, invoice)),
+      ...refundStatuses.map((status) => stub.showClaim(aClaim(status))),
+    ];
+    for (const url of urls) {
+      const page = await at(url, looks[0]!);
+      const low = await page.evaluate(
+        `[...document.querySelectorAll('button, summary, input:not([type=hidden], .unseen), label.button, a')]
+           .filter((one) => one.checkVisibility() && getComputedStyle(one).display !== 'inline')
+           .filter((one) => one.getBoundingClientRect().height < 44).map((one) => one.outerHTML)`,
+      );
+      expect([url, low]).toEqual([url, []]);
+    }
   });
 
   it('B7: a page that changes keeps selection, focus, open parts and "Copied", and the rest of itself', async () => {

@@ -23,6 +23,8 @@ export class StubApi {
   readonly acts: string[] = [];
   /** The currency that was chosen last. */
   chosen: string | null = null;
+  /** How an address for a refund is answered. */
+  named = 200;
   /** Of every invoice: the page that may frame it. */
   embedding = { origin: 'http://shop.example', frameAncestors: ['shop.example:*'], thankYouText: null };
   private servers: Server[] = [];
@@ -34,6 +36,7 @@ export class StubApi {
       const url = new URL(request.url ?? '', 'http://api');
       const [, , slug = '', what] = url.pathname.split('/');
       const claim = url.pathname.startsWith('/refund-claims/') && stub.claims.get(slug);
+      if (claim && request.method === 'POST') response.statusCode = stub.named;
       if (claim) return void response.end(JSON.stringify(claim));
       if (what === 'embedding') return void response.end(JSON.stringify(stub.embedding));
       if (request.method === 'POST') return void stub.act(`${slug}/${what}`, request, response);
@@ -81,7 +84,7 @@ export class StubApi {
     return `${this.url}/i/${slug}`;
   }
 
-  /** Shows a refund to its payer; an address that they type is taken as it is. Returns its page's address. */
+  /** Shows a refund to its payer; an address that they type is answered with `named`. Returns its page's address. */
   showClaim(claim: ClaimView): string {
     const token = String(this.claims.size).padStart(64, '0');
     this.claims.set(token, claim);

@@ -220,5 +220,7 @@ describe('plans', () => {
     ];
     for (const [plan, reason] of wrong) expect(() => codec.sign(seed, plan)).toThrow(reason);
     expect(codec.refusalOf(payee)).toBeNull();
+    for (const spelling of [hexOf(payee), hexOf(payee).toUpperCase()])
+      expect(codec.refusalOf(spelling)).toMatch(/no checksum: give the spelling that begins with T$/);
   });
 });

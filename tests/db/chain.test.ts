@@ -5,6 +5,7 @@ import { CursorLost, readCursor, startCursor } from '../../db/chains/cursor';
 import type { Block, Transfer } from '../../domain/chains/chain';
 import { newId } from '../../domain/ids';
 import { connectionsTo, freshDatabase } from '../setup/postgres';
+import { insertMerchant } from '../merchant-row';
 
 let database: Awaited<ReturnType<typeof freshDatabase>>;
 let db: DataSource;
@@ -15,11 +16,7 @@ beforeAll(async () => {
   database = await freshDatabase();
   db = connectionsTo(database.url);
   await db.initialize();
-  await db.query(`INSERT INTO merchant (id, name, ipn_secret_sealed, publishable_key) VALUES ($1, 'Shop', 'x', $2)`, [
-    merchantId,
-    merchantId,
-  ]);
-  await db.query('INSERT INTO merchant_counter (merchant_id) VALUES ($1)', [merchantId]);
+  await insertMerchant(db, merchantId);
   await db.query(
     `INSERT INTO payment (id, merchant_id, slug, status, source, fiat_amount, fiat_currency, fee_bearer, fee_bps,
        tolerance_pct, underpaid_policy,

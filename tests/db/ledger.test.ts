@@ -27,6 +27,7 @@ import {
 import { adjustment } from '../../domain/ledger/entry';
 import { connectionsTo, freshDatabase } from '../setup/postgres';
 import { unguarded } from '../unguarded';
+import { insertMerchant } from '../merchant-row';
 
 let database: Awaited<ReturnType<typeof freshDatabase>>;
 let db: DataSource;
@@ -61,11 +62,7 @@ const countJournals = async (key: string): Promise<number> => {
 
 async function newMerchant(): Promise<string> {
   const id = newId();
-  await db.query(`INSERT INTO merchant (id, name, ipn_secret_sealed, publishable_key) VALUES ($1, 'Shop', 'x', $2)`, [
-    id,
-    id,
-  ]);
-  await db.query('INSERT INTO merchant_counter (merchant_id) VALUES ($1)', [id]);
+  await insertMerchant(db, id);
   return id;
 }
 async function newPayment(merchantId: string, status: string): Promise<string> {

@@ -3,6 +3,7 @@ import { invoiceMoves, invoiceStates, type InvoiceState } from '../../domain/lig
 import { newId } from '../../domain/ids';
 import { connectionsTo, freshDatabase, urlFor, type Database } from '../setup/postgres';
 import { unguarded } from '../unguarded';
+import { insertMerchant } from '../merchant-row';
 
 /** Rows of Lightning invoices, as the database keeps them: the moves of `invoiceMoves` and no other, one decision and
  *  one end, and a payment that keeps still while its money is being taken. */
@@ -15,10 +16,7 @@ beforeAll(async () => {
   database = await freshDatabase();
   db = await connectionsTo(database.url).initialize();
   chain = await connectionsTo(urlFor(database.url, 'chain')).initialize();
-  await db.query(
-    `INSERT INTO merchant (id, name, ipn_secret_sealed, publishable_key) VALUES ($1, 'Shop', '\\x00', 'pk')`,
-    [merchantId],
-  );
+  await insertMerchant(db, merchantId);
 });
 afterAll(async () => {
   await chain?.destroy();

@@ -11,6 +11,7 @@ import {
 } from '../../domain/payments/payment';
 import { connectionsTo, freshDatabase, type Database } from '../setup/postgres';
 import { Random } from '../torture/random';
+import { insertMerchant } from '../merchant-row';
 
 const exceptions: PaymentException[] = ['underpaid', 'overpaid', 'paidLate', 'wrongCurrency', 'reorged'];
 
@@ -22,13 +23,7 @@ const shops = [newId(), newId()];
 beforeAll(async () => {
   database = await freshDatabase();
   db = await connectionsTo(database.url).initialize();
-  for (const [index, id] of shops.entries()) {
-    await db.query(
-      `INSERT INTO merchant (id, name, ipn_secret_sealed, publishable_key) VALUES ($1, 'Shop', '\\x00', 'pk' || $2)`,
-      [id, String(index)],
-    );
-    await db.query('INSERT INTO merchant_counter (merchant_id, open_payments) VALUES ($1, 1000)', [id]);
-  }
+  for (const id of shops) await insertMerchant(db, id, { openPayments: 1000 });
 });
 afterAll(async () => {
   await db?.destroy();
@@ -71,11 +66,7 @@ const today = async (shop = shops[0]!) => (await paymentDays(db, shop, 1)).rows;
 describe('Home: the days of payments', () => {
   it('count a payment once, however often its money goes and comes back', async () => {
     const shop = newId();
-    await db.query(
-      `INSERT INTO merchant (id, name, ipn_secret_sealed, publishable_key) VALUES ($1, 'R', '\\x00', 'r')`,
-      [shop],
-    );
-    await db.query('INSERT INTO merchant_counter (merchant_id, open_payments) VALUES ($1, 1000)', [shop]);
+    await insertMerchant(db, shop, { openPayments: 1000 });
     const id = await insert(db, { shop });
     expect(await today(shop)).toMatchObject([{ counts: { created: 1, paid: 0, settled: 0 } }]);
     const paid = { amount_paid: '0.1', value_paid: '10.5' };

@@ -3,6 +3,7 @@ import { newId } from '../../domain/ids';
 import { firstStatuses, finalStatuses, legalMoves, paymentStatuses } from '../../domain/payments/payment';
 import { connectionsTo, freshDatabase, type Database } from '../setup/postgres';
 import { unguarded } from '../unguarded';
+import { insertMerchant } from '../merchant-row';
 
 /** The guard of PostgreSQL: a payment takes the moves of `legalMoves`, and no other. */
 
@@ -12,10 +13,7 @@ const merchantId = newId();
 beforeAll(async () => {
   database = await freshDatabase();
   db = await connectionsTo(database.url).initialize();
-  await db.query(
-    `INSERT INTO merchant (id, name, ipn_secret_sealed, publishable_key) VALUES ($1, 'Shop', '\\x00', 'pk')`,
-    [merchantId],
-  );
+  await insertMerchant(db, merchantId);
 });
 afterAll(async () => {
   await db?.destroy();

@@ -14,6 +14,7 @@ import {
 import { newId } from '../../domain/ids';
 import { connectionsTo, freshDatabase } from '../setup/postgres';
 import { unguarded } from '../unguarded';
+import { insertMerchant } from '../merchant-row';
 
 /** The books against what the chains hold. The nodes are played: they say what the test lets them hold. */
 
@@ -155,10 +156,7 @@ it('says where every unit is: in the ledger, waiting for it, or on its way', asy
 
 it('a sweep of many payments leaves the books payment by payment', async () => {
   const payments = [newId(), newId()];
-  await db.query(
-    `INSERT INTO merchant (id, name, ipn_secret_sealed, publishable_key) VALUES ($1, 'Shop', '\\x00', 'pk')`,
-    [merchantId],
-  );
+  await insertMerchant(db, merchantId);
   await unguarded(db, (tx) =>
     tx.query(
       `INSERT INTO payment (id, merchant_id, slug, status, source, fiat_amount, fiat_currency, fee_bearer, fee_bps,

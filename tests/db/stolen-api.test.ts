@@ -1,5 +1,6 @@
 import { Client } from 'pg';
 import { freshDatabase, urlFor, type Database } from '../setup/postgres';
+import { insertMerchant } from '../merchant-row';
 import { unguarded } from './worker-rows';
 
 /** Somebody holds the database role of the API, and writes what the API never would. */
@@ -18,12 +19,8 @@ beforeAll(async () => {
   await owner.connect();
   thief = new Client({ connectionString: urlFor(database.url, 'api') });
   await thief.connect();
-  await owner.query(
-    `INSERT INTO merchant (id, name, publishable_key, ipn_secret_sealed, whitelist_delay_hours)
-     VALUES ($1, 'Shop', 'pk', 'sealed', 24)`,
-    [shop],
-  );
-  await owner.query('INSERT INTO merchant_counter (merchant_id) VALUES ($1)', [shop]);
+  await insertMerchant(owner, shop);
+  await owner.query('UPDATE merchant SET whitelist_delay_hours = 24 WHERE id = $1', [shop]);
   await owner.query(`SELECT post_journal('seed', '{"type":"adjustment","sourceType":"adjustment"}',
     jsonb_build_array(jsonb_build_object('debit', 'A:treasury', 'credit', 'L:available:${shop}', 'asset', 'ETH',
       'amount', '10')))`);

@@ -1,6 +1,7 @@
 import { Client } from 'pg';
 import type { DatabaseRole } from '../../db/roles/roles';
 import { freshDatabase, urlFor, type Database } from '../setup/postgres';
+import { insertMerchant } from '../merchant-row';
 import { unguarded } from './worker-rows';
 
 /** Somebody holds the database role of a worker, and books what never happened. */
@@ -42,14 +43,7 @@ beforeAll(async () => {
     await thieves[role].connect();
   }
   thief = thieves.payments!;
-  for (const merchant of [shop, other]) {
-    await owner.query(
-      `INSERT INTO merchant (id, name, publishable_key, ipn_secret_sealed)
-       VALUES ($1::text, 'Shop', $1::text, 'sealed')`,
-      [merchant],
-    );
-    await owner.query('INSERT INTO merchant_counter (merchant_id) VALUES ($1)', [merchant]);
-  }
+  for (const merchant of [shop, other]) await insertMerchant(owner, merchant);
   await owner.query(
     `INSERT INTO payment (id, merchant_id, slug, status, source, idempotency_key, fiat_amount, fiat_currency,
        fee_bearer, fee_bps, tolerance_pct, underpaid_policy, expires_at, expires_in, currency, amount,

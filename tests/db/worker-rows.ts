@@ -17,6 +17,7 @@ import {
   swapped,
   sweepOf,
 } from './worker-journal-cases';
+import { insertMerchant } from '../merchant-row';
 
 /** The rows that the journals of worker-journal-cases.ts are about. */
 
@@ -69,12 +70,7 @@ const putIntent = async (owner: Client, n: string, kind: string, of: string, mor
 };
 
 async function putMerchants(owner: Client): Promise<void> {
-  for (const merchant of [shop, other])
-    await owner.query(
-      `INSERT INTO merchant (id, name, publishable_key, ipn_secret_sealed)
-       VALUES ($1::text, 'Shop', $1::text, 'sealed')`,
-      [merchant],
-    );
+  for (const merchant of [shop, other]) await insertMerchant(owner, merchant);
   for (const [payment, custody, currency] of [
     [paid, 'platform', 'ETH'],
     [own, 'external', 'ETH'],

@@ -8,7 +8,9 @@ import { nothingLeft, unpaidGas } from '../../txmanager/charge-gas';
 import { ownAddress, readAddress } from '../../domain/chains/address';
 import { waitMessages } from '../../domain/txmanager/waits';
 import type { NetworkId } from '../../domain/chains/assets';
+import { createCodec } from '../../chains/codecs';
 import { xrplCodec } from '../../chains/xrpl/codec';
+import { parseConfig } from '../../domain/config';
 import type { Destination } from '../../domain/chains/tags';
 import { sentence } from '../../web/dashboard/texts/sentences-de';
 import { xrplChains } from '../chain/expiring-networks';
@@ -50,6 +52,10 @@ function refusedAs(network: NetworkId, address: string): string {
     return (error as Error).message;
   }
 }
+/** What is told of a spelling that a network has, and nobody is to give. */
+const hexadecimal = createCodec('tron', parseConfig({ TRON_NETWORK: 'simulator' }).chain).refusalOf(
+  `41${'0'.repeat(40)}`,
+)!;
 /** What is told of an address that has its tag in it. */
 function packedAs(of: keyof typeof xrplChains, packed: Destination, beside?: string): string {
   const codec = xrplCodec(xrplChains[of]);
@@ -68,6 +74,7 @@ const english = [
   packedAs('simulator', { address: 'rrrrrrrrrrrrrrrrrrrrrhoLvTp' }),
   packedAs('mainnet', account),
   ...(['bitcoin', 'ethereum'] as const).flatMap((network) => badAddresses.map((one) => refusedAs(network, one))),
+  hexadecimal,
   ownAddress,
   ...validateBatch(bad, terms).rows.flatMap(({ error }) => error ?? []),
   ...validateBatch(bad, terms).reasons.map(({ message }) => message),

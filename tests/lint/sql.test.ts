@@ -14,8 +14,8 @@ it('lists every file of functions', () => {
   const there = filesOf('functions')
     .map(([file]) => file)
     .filter((file) => file.endsWith('.sql'));
-  // Made from rules of the domain: db/functions/payment-moves.ts and lightning-moves.ts.
-  there.push('db/functions/payment_moves.sql', 'db/functions/lightning_moves.sql');
+  // Made from rules of the domain: db/functions/payment-moves.ts, lightning-moves.ts and rated-as.ts.
+  there.push(...['payment_moves', 'lightning_moves', 'rated_as'].map((name) => `db/functions/${name}.sql`));
   expect(
     functionFiles()
       .map(({ name }) => `db/functions/${name}.sql`)

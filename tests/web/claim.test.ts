@@ -1,7 +1,9 @@
 import type { ClaimView, RefundStatus } from '../../domain/refunds/refund';
 import { claimPage, confirmClaimPage } from '../../web/checkout/claim';
 import { document, type Page } from '../../web/checkout/page';
+import { catalogues, fillText } from '../../web/checkout/texts';
 import { en as texts } from '../../web/checkout/texts/en';
+import { StubApi } from '../browser/stub-api';
 import { aClaim } from './claims';
 import { branding } from './invoices';
 
@@ -11,7 +13,7 @@ const read = (status: RefundStatus, typed?: string, patch: Partial<ClaimView> = 
       texts,
       aClaim(status, patch),
       '/r/x',
-      typed === undefined ? undefined : { address: typed, destinationTag: '' },
+      typed === undefined ? undefined : { address: typed, destinationTag: '', why: 'refused' },
     ),
   );
 const plain = (page: Page): string => page.body.text.replace(/<[^>]+>/g, '').replace(/\s+/g, ' ');
@@ -64,6 +66,35 @@ describe('the page of a claim by Lightning', () => {
     expect(page).toContain('Payment hash');
     expect(page).not.toMatch(/confirmed it|your address/);
   });
+});
+
+describe('where nothing can be named just now', () => {
+  let stub: StubApi;
+  beforeAll(async () => void (stub = await StubApi.start()));
+  afterAll(() => stub?.stop());
+
+  it.each(catalogues.map((t) => [t.language, t] as const))(
+    '%s: says so, and keeps what was typed',
+    async (language, t) => {
+      const url = stub.showClaim(aClaim('awaiting_address'));
+      const sent = async (status: number): Promise<[number, string]> => {
+        stub.named = status;
+        const body = new URLSearchParams({ address: '0x1234' });
+        const answer = await fetch(`${url}?language=${language}`, { method: 'POST', body });
+        return [answer.status, await answer.text()];
+      };
+      const [status, page] = await sent(503);
+      expect(status).toBe(503);
+      for (const part of [t.claim.notNow, 'value="0x1234"', 'role="alert"']) expect(page).toContain(part);
+      for (const part of ['aria-invalid', fillText(t.claim.refused, { network: 'Ethereum' })])
+        expect(page).not.toContain(part);
+      const refused = await sent(400);
+      expect([refused[0], refused[1].includes(t.claim.notNow)]).toEqual([400, false]);
+      expect(refused[1]).toContain('aria-invalid="true"');
+      expect((await sent(500))[1]).toContain(t.away);
+      expect((await sent(200))[0]).toBe(200);
+    },
+  );
 });
 
 describe('B3: the page of a claim', () => {

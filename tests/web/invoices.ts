@@ -110,6 +110,9 @@ export const branding = {
   logoUrl: `/logos/${'a'.repeat(24)}`,
 };
 
+/** As long as invoices are that nodes write. */
+export const lightningInvoice = `lnbc19719780p1p${'q9s8d7f6x3vw0hj4k2'.repeat(18)}`;
+
 /** By name: what a payer can meet. */
 export const invoices = {
   choose: anInvoice({ ...unpriced, status: 'AWAITING_CURRENCY' }),
@@ -124,6 +127,11 @@ export const invoices = {
     depositAddress: 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4',
     paymentUri: 'bitcoin:bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4?amount=0.01971978&label=Teahouse&message=A-1047',
     requiredConfirmations: 2,
+  }),
+  lightning: anInvoice({
+    ...{ currency: 'BTC_LN', network: 'bitcoin', exchangeRate: '64123.45', requiredConfirmations: 0 },
+    ...{ amount: '0.01971978', amountRemaining: '0.01971978' },
+    ...{ depositAddress: lightningInvoice, paymentUri: `lightning:${lightningInvoice}` },
   }),
   'last-minutes': anInvoice({ expiresAt: inSeconds(250), quoteExpiresAt: inSeconds(250) }),
   'price-over': anInvoice({ quoteExpiresAt: inSeconds(-1) }),

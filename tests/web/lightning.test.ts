@@ -37,6 +37,15 @@ it('asks for the invoice to be paid, by a link and a code of capitals', () => {
     expect(read(byLightning())).toContain(words);
 });
 
+it('shows the ends of the invoice, and has its middle at hand', () => {
+  const page = pageOf(byLightning());
+  const [, shown] = /id="value-address"[^>]*>(.*?)<\/output/s.exec(page)!;
+  expect(shown!.replace(/<[^>]+>/g, '').trim()).toBe(text);
+  expect(shown).toContain(`${text.slice(0, 24)}<span>`);
+  expect(shown).toContain(`</span>${text.slice(-12)}`);
+  expect(pageOf(anInvoice())).not.toContain('class="elided"');
+});
+
 it('says no word of an address, of the Bitcoin network, of confirmations, or of a refund', () => {
   for (const invoice of [byLightning(), settled, byLightning({ networkDelayed: true })])
     for (const word of [/address alone/i, /Copy the address/, /\bBitcoin\b/, /confirmations/i, /go back to/, /BTC_LN/])

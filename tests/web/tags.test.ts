@@ -42,7 +42,7 @@ it('asks for the tag of a refund address where the network has tags, and nowhere
 
 it('takes the tag of a claim once more before it is final', () => {
   const asking = aClaim('awaiting_address', { ...ofTags, requiresDestinationTag: true });
-  const first = claimPage(texts, asking, '/r/x', { address: 'typed', destinationTag: '12x' }).body.text;
+  const first = claimPage(texts, asking, '/r/x', { address: 'typed', destinationTag: '12x', why: 'refused' }).body.text;
   expect(first).toMatch(/name="destinationTag"[^>]*value="12x"/s);
   const sure = confirmClaimPage(texts, { ...asking, address: 'to', destinationTag: '12' }, '/r/x').body.text;
   expect(sure).toContain('<input type="hidden" name="destinationTag" value="12" />');

@@ -19,6 +19,7 @@ import { DeliveryPool } from '../../workers/deliveries/pool';
 import { root } from '../../sandbox/paths';
 import { connectionsTo, freshDatabase } from '../setup/postgres';
 import { noLog } from '../shared/no-log';
+import { insertMerchant } from '../merchant-row';
 
 /** First attempts, by the pool of the payments worker on a real database and real servers. There is no Temporal. */
 
@@ -80,12 +81,7 @@ function start(): DeliveryPool {
 
 async function merchant(): Promise<string> {
   const id = newId();
-  await db.query(`INSERT INTO merchant (id, name, ipn_secret_sealed, publishable_key) VALUES ($1, 'Shop', $2, $3)`, [
-    id,
-    seal(config.SECRETS_KEY, secret),
-    `pk_${id}`,
-  ]);
-  await db.query('INSERT INTO merchant_counter (merchant_id) VALUES ($1)', [id]);
+  await insertMerchant(db, id, { ipnSecret: seal(config.SECRETS_KEY, secret) });
   return id;
 }
 async function endpoint(

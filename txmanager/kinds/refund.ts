@@ -17,7 +17,7 @@ import {
 } from '../../db/txmanager/intents';
 import { baseUnits, networkOf, assetOf } from '../../domain/chains/assets';
 import { depositRefundJournal, captureJournal } from '../../domain/ledger/ledger';
-import { add, larger, toUnits, fit, subtract, fromUnits, compare } from '../../domain/money';
+import { add, larger, toUnits, fit } from '../../domain/money';
 import type { RefundRow } from '../../domain/refunds/refund';
 import { gasFor, sweepWork } from '../../domain/chains/costs';
 import { destinationOf, type Destination } from '../../domain/chains/tags';
@@ -216,16 +216,17 @@ export async function planFromDeposits(tx: EntityManager, refund: RefundRow): Pr
     return null;
   }
   const isToken = asset.contract !== null;
-  // No more can be paid than was kept back for it.
-  const maxFee = isToken ? 0n : toUnits(fit(refund.network_fee, asset.decimals, 'down'), asset.decimals);
   const { arrived, goneUnits } = await spendableAt(tx, {
     network: network.id,
     address: from!,
     currency: refund.currency,
     native: network.native,
   });
-  const held = subtract(arrived, fromUnits(BigInt(goneUnits), asset.decimals));
-  if (compare(held, fromUnits(units + maxFee, asset.decimals)) < 0)
+  const beside = toUnits(fit(arrived, asset.decimals, 'down'), asset.decimals) - BigInt(goneUnits) - units;
+  // No more can be paid than was kept back for it; what earlier tries have cost was kept back too, and is gone.
+  const kept = isToken ? 0n : baseUnits(refund.currency, refund.network_fee);
+  const maxFee = beside < kept ? beside : kept;
+  if (maxFee < kept && maxFee < BigInt(price) * network.work.native)
     return `its address does not hold ${refund.net_amount} ${refund.currency} now`;
   if (!isToken) {
     const own = limitsFor((maxFee / network.work.native).toString(), network.work.native);

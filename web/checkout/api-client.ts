@@ -1,6 +1,6 @@
 import type { InvoiceView } from '../../domain/payments/payment-view';
 import type { ClaimView } from '../../domain/refunds/refund';
-import type { Typed } from './claim';
+import type { NotNamed, Typed } from './claim';
 import type { SettlementChange } from './settlement';
 import type { Choice } from './choices';
 
@@ -122,13 +122,14 @@ export class ApiClient {
     return (await response.json()) as ClaimView;
   }
 
-  /** The refund with its address, checked, or with `confirm` for good; null where the API refuses the address. */
-  async nameAddress(token: string, to: Typed, confirm: boolean, from: string): Promise<ClaimView | null> {
+  /** The refund with its address, checked, or with `confirm` for good; why not, where the API does not take it. */
+  async nameAddress(token: string, to: Typed, confirm: boolean, from: string): Promise<ClaimView | NotNamed> {
     const { address, destinationTag } = to;
     const act = { address, ...(destinationTag ? { destinationTag } : {}), confirm };
     const response = await this.ask(`/refund-claims/${encodeURIComponent(token)}`, from, act);
+    if (response.status === 503) return 'not-now';
     if (response.status >= 500) throw new ApiAway(`HTTP ${response.status}`);
-    return response.ok ? ((await response.json()) as ClaimView) : null;
+    return response.ok ? ((await response.json()) as ClaimView) : 'refused';
   }
 
   /** null: the link is none of ours. */

@@ -2,7 +2,7 @@ import { baseUnits } from '../../domain/chains/assets';
 import type { ClaimView, RefundStatus } from '../../domain/refunds/refund';
 import { accentSheet, help, logo } from './branding';
 import { assetName, carrierName, fiat, isLightning, networkName } from './formats';
-import { html, ltr, type Html } from './html';
+import { elided, html, ltr, type Html } from './html';
 import type { Page } from './page';
 import { row } from './summary';
 import { tagInput, tagLine } from './tag';
@@ -59,16 +59,19 @@ function page(t: Texts, claim: ClaimView, title: string, body: Html): Page {
         ${row(t.claim.amount, inAsset(claim.amount))}
         ${claim.feeBearer === 'payer' && row(words.fee, inAsset(claim.networkFee))}
         ${row(t.claim.worth, ltr(fiat(t, claim.fiatAmount, claim.fiatCurrency)))} ${row(t.network, carrierName(claim))}
-        ${row(t.invoice, ltr(claim.invoiceId))}
+        ${row(t.invoice, html`<span class="mono">${ltr(claim.invoiceId)}</span>`)}
       </dl>
     </div>`,
   };
 }
 
-/** What was refused, to be mended. */
 export type Typed = Readonly<{ address: string; destinationTag: string }>;
+/** Why nothing was named: what was typed is to be mended, or to be sent again later. */
+export type NotNamed = 'refused' | 'not-now';
+type Unnamed = Typed & Readonly<{ why: NotNamed }>;
 
-export const claimPage = (t: Texts, claim: ClaimView, path: string, typed?: Typed): Page =>
+/** `typed`: what was not taken. */
+export const claimPage = (t: Texts, claim: ClaimView, path: string, typed?: Unnamed): Page =>
   claim.status === 'awaiting_address'
     ? page(t, claim, t.claim.titles.awaiting_address, addressForm(t, claim, path, typed))
     : {
@@ -77,12 +80,15 @@ export const claimPage = (t: Texts, claim: ClaimView, path: string, typed?: Type
         isOver: ['completed', 'failed', 'cancelled'].includes(claim.status),
       };
 
-const addressForm = (t: Texts, claim: ClaimView, path: string, typed?: Typed): Html => {
+const addressForm = (t: Texts, claim: ClaimView, path: string, typed?: Unnamed): Html => {
   const words = wordsFor(t, claim);
+  const isRefused = typed?.why === 'refused';
   return html`<p>${fill(words.ask, namesOf(claim))}</p>
     ${
       typed !== undefined &&
-      html`<p class="note" role="alert" id="refused">${fillText(words.refused, namesOf(claim))}</p>`
+      html`<p class="note" role="alert" id="refused">
+        ${isRefused ? fillText(words.refused, namesOf(claim)) : words.notNow}
+      </p>`
     }
     <form method="post" action="${path}" class="claim">
       <label for="address">${fill(words.address, namesOf(claim))}</label>
@@ -97,7 +103,8 @@ const addressForm = (t: Texts, claim: ClaimView, path: string, typed?: Typed): H
         autocomplete="off"
         autocapitalize="none"
         spellcheck="false"
-        ${typed !== undefined && html`aria-invalid="true" aria-describedby="refused"`}
+        ${typed !== undefined && html`aria-describedby="refused"`}
+        ${isRefused && html`aria-invalid="true"`}
       />
       ${tagInput(t, claim.network, typed?.destinationTag)}
       <p class="warning"><span aria-hidden="true">⚠</span> ${fill(words.own, namesOf(claim))}</p>
@@ -116,7 +123,7 @@ export const confirmClaimPage = (t: Texts, claim: ClaimView, path: string): Page
         ${row(t.network, carrierName(claim))}
       </dl>
       <p class="label">${nameOf(t, claim)}</p>
-      <p class="mono">${ltr(claim.address ?? '')}</p>
+      <p class="mono">${elided(claim.address ?? '')}</p>
       ${tagLine(t, claim.destinationTag)}
       <p class="warning"><span aria-hidden="true">⚠</span> ${wordsFor(t, claim).final}</p>
       <form method="post" action="${path}" class="sure">
@@ -136,7 +143,7 @@ function progress(t: Texts, claim: ClaimView): Html {
     ${
       claim.address &&
       html`<p class="label">${nameOf(t, claim)}</p>
-        <p class="mono">${ltr(claim.address)}</p>
+        <p class="mono">${elided(claim.address)}</p>
         ${tagLine(t, claim.destinationTag)}`
     }
     ${

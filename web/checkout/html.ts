@@ -33,3 +33,16 @@ export const html = (strings: TemplateStringsArray, ...parts: readonly Part[]): 
 
 /** Text that reads from left to right in any language: amounts, addresses, ids. */
 export const ltr = (text: string): Html => html`<bdi dir="ltr">${text}</bdi>`;
+
+/** What is longer is no address: it is a Lightning invoice, which nobody reads whole. */
+const longest = 200;
+/** How much of it is shown at its beginning and at its end. */
+const [first, last] = [24, 12];
+
+/** A text from left to right. The style elides the middle of a long one: it is copied whole, by a button or by
+ *  selecting it. */
+export function elided(text: string): Html {
+  if (text.length <= longest) return ltr(text);
+  const [head, middle, tail] = [text.slice(0, first), text.slice(first, -last), text.slice(-last)];
+  return html`<bdi dir="ltr" class="elided">${head}<span>${middle}</span>${tail}</bdi>`;
+}

@@ -31,9 +31,10 @@ export function serveLinks(router: Router, { api, show, textsFor, from }: Desk):
     const typed = { address: field(ctx, 'address', 2000), destinationTag: field(ctx, 'destinationTag', 64) };
     const isFinal = field(ctx, 'confirm') === 'yes';
     const named = await api.nameAddress(token, typed, isFinal, from(ctx));
-    if (named && !isFinal) return show(ctx, confirmClaimPage(textsFor(ctx), named, path));
-    if (named) return seeOther(ctx, path);
+    if (typeof named === 'object')
+      return isFinal ? seeOther(ctx, path) : show(ctx, confirmClaimPage(textsFor(ctx), named, path));
     const claim = await api.claim(token, from(ctx));
-    if (claim) show(ctx, claimPage(textsFor(ctx), claim, path, typed), 400);
+    const status = named === 'refused' ? 400 : 503;
+    if (claim) show(ctx, claimPage(textsFor(ctx), claim, path, { ...typed, why: named }), status);
   });
 }

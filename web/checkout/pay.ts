@@ -1,6 +1,6 @@
 import type { InvoiceView } from '../../domain/payments/payment-view';
 import { assetName, carrierName, countdown, isLightning, whenToday } from './formats';
-import { html, Html, ltr } from './html';
+import { elided, html, Html, ltr } from './html';
 import { qrCode } from './qr';
 import { fill, fillText, type Texts } from './texts';
 import { walletPlace } from './wallets';
@@ -44,7 +44,7 @@ export function payment(t: Texts, invoice: InvoiceView): Html {
         <div class="field">
           <span class="label" id="label-address">${words.name}</span>
           <output class="value mono" id="value-address" aria-labelledby="label-address"
-            >${ltr(invoice.depositAddress ?? '')}</output
+            >${elided(invoice.depositAddress ?? '')}</output
           >
           ${copy(t, invoice.depositAddress ?? '', words.copy)}
         </div>

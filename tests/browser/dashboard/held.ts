@@ -1,6 +1,7 @@
 import { platformScope, setLimits } from '../../../db/limits/outbound';
 import { newId } from '../../../domain/ids';
 import { unguarded } from '../../unguarded';
+import { lightningInvoice } from '../../web/invoices';
 import { type Dashboard, inspect } from '../person';
 import { anAdmin, anOperator } from './kit';
 
@@ -74,11 +75,18 @@ export const heldMoney = (opened: () => Dashboard): void =>
       await unguarded(dashboard.world.db, (tx) => tx.query(lift, [merchantId]));
     }, 120_000);
 
+    /** An admin with a payment that waits. */
+    async function aPayment(name: string) {
+      await dashboard.forgetLimits();
+      const person = await anAdmin(dashboard, name);
+      const { merchantId } = await person.asks('GET', '/api/v1/auth/me');
+      await person.openShop();
+      const { paymentId } = await person.asks('POST', '/api/v1/payments', { amount: 20, currency: 'ETH' });
+      return { person, merchantId, paymentId };
+    }
+
     it('says on a refund why it is held', async () => {
-      const cleo = await anAdmin(dashboard, 'cleo');
-      const { merchantId } = await cleo.asks('GET', '/api/v1/auth/me');
-      await cleo.openShop();
-      const { paymentId } = await cleo.asks('POST', '/api/v1/payments', { amount: 20, currency: 'ETH' });
+      const { person: cleo, merchantId, paymentId } = await aPayment('cleo');
       const refund = newId();
       await unguarded(dashboard.world.db, async (tx) => {
         await tx.query(
@@ -102,6 +110,29 @@ export const heldMoney = (opened: () => Dashboard): void =>
       await cleo.goTo(`/payments/${paymentId}`);
       await cleo.sees(why);
       await inspect(cleo, 'refund-held');
+    }, 120_000);
+
+    it('shows an invoice by its ends where a refund by Lightning is approved', async () => {
+      const { merchantId, paymentId, person } = await aPayment('finn');
+      await unguarded(dashboard.world.db, (tx) =>
+        tx.query(
+          `INSERT INTO refund (id, merchant_id, payment_id, body_hash, type, status, currency, network, source, amount,
+             network_fee, net_amount, gross_amount, fee_bearer, fiat_amount, fiat_currency, address, reason)
+           VALUES ($1, $2, $3, 'hash', 'partial', 'awaiting_approval', 'BTC_LN', 'bitcoin', 'balance', 0.0002, 0.000001,
+             0.0002, 0.000201, 'merchant', 12, 'USD', $4, 'of a test')`,
+          [newId(), merchantId, paymentId, lightningInvoice],
+        ),
+      );
+      await person.page.setViewportSize({ width: 390, height: 844 });
+      await person.goTo(`/payments/${paymentId}`);
+      await person.press('Approve the refund');
+      const dialog = person.dialog('Approve the refund');
+      await dialog.getByText('Lightning invoice of the payer').waitFor();
+      const code = dialog.locator('[dir=ltr]');
+      expect((await code.boundingBox())!.height).toBeLessThan(150);
+      await person.page.evaluate("getSelection().selectAllChildren(document.querySelector('dialog [dir=ltr]'))");
+      expect(await person.page.evaluate('String(getSelection())')).toBe(lightningInvoice);
+      await inspect(person, 'refund-approve-lightning');
     }, 120_000);
 
     it('is released by a looser limit only once two operators have confirmed it', async () => {

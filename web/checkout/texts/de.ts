@@ -242,6 +242,7 @@ export const de: Texts = {
     refused:
       'Diese Adresse kann nicht verwendet werden. Geben Sie eine vollständige Adresse im Netzwerk {network} ' +
       'ein, die Ihnen gehört und kein Smart Contract ist.',
+    notNow: 'Das geht gerade nicht. Nichts ist verloren: Versuchen Sie es in einigen Minuten noch einmal.',
     next: 'Weiter',
     sure: 'Ist das Ihre Adresse?',
     final: 'Das lässt sich später weder ändern noch zurücknehmen. Vergleichen Sie die ganze Adresse.',

@@ -214,6 +214,7 @@ export const en = {
       'That address cannot be used. Enter a complete address on the {network} network that belongs to you, ' +
       'not a smart ' +
       'contract.',
+    notNow: 'It cannot be taken just now. Nothing is lost: try again in a few minutes.',
     next: 'Continue',
     sure: 'Is this your address?',
     final: 'This cannot be changed or taken back afterwards. Compare the whole address.',

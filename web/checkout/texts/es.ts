@@ -213,6 +213,7 @@ export const es: Texts = {
     refused:
       'Esa dirección no puede usarse. Escriba una dirección completa de la red {network} que sea suya y no un ' +
       'contrato inteligente.',
+    notNow: 'Ahora mismo no es posible. Nada se ha perdido: inténtelo de nuevo dentro de unos minutos.',
     next: 'Continuar',
     sure: '¿Es esta su dirección?',
     final: 'Después no se puede cambiar ni deshacer. Compare la dirección entera.',

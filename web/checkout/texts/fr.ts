@@ -227,6 +227,7 @@ export const fr: Texts = {
     refused:
       'Cette adresse ne peut pas être utilisée. Indiquez une adresse complète du réseau {network} qui vous ' +
       'appartient et n’est pas un contrat intelligent.',
+    notNow: 'Ce n’est pas possible pour le moment. Rien n’est perdu : réessayez dans quelques minutes.',
     next: 'Continuer',
     sure: 'Est-ce votre adresse ?',
     final: 'Cela ne pourra plus être changé ni annulé. Comparez l’adresse entière.',

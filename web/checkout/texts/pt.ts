@@ -214,6 +214,7 @@ export const pt: Texts = {
     refused:
       'Esse endereço não pode ser usado. Indique um endereço completo da rede {network} que seja seu e não um ' +
       'contrato inteligente.',
+    notNow: 'De momento não é possível. Nada se perdeu: tente de novo daqui a alguns minutos.',
     next: 'Continuar',
     sure: 'É este o seu endereço?',
     final: 'Depois já não pode ser mudado nem desfeito. Compare o endereço inteiro.',

@@ -5,6 +5,29 @@ import { Button } from './button';
 import css from './design.module.css';
 import { useToast } from './feedback';
 
+/** What is longer is a Lightning invoice, which nobody reads whole. */
+const longest = 200;
+/** How much of it is shown at its beginning and at its end. */
+const [first, last] = [24, 12];
+
+/** A code from left to right. Of a long one the ends are shown; selected, all of it is copied. */
+export function Code({ value }: Readonly<{ value: string }>) {
+  const isLong = value.length > longest;
+  return (
+    <span className={css.code} dir="ltr">
+      {isLong ? (
+        <>
+          {value.slice(0, first)}
+          <span className={css.middle}>{value.slice(first, -last)}</span>
+          {value.slice(-last)}
+        </>
+      ) : (
+        value
+      )}
+    </span>
+  );
+}
+
 /** A value with a button that copies it. */
 export function Copy({ value, label }: Readonly<{ value: string; label: string }>) {
   const t = useTexts();
@@ -19,9 +42,7 @@ export function Copy({ value, label }: Readonly<{ value: string; label: string }
   };
   return (
     <span className={css.row}>
-      <span className={css.code} dir="ltr">
-        {value}
-      </span>
+      <Code value={value} />
       <Button look="link" label={t.copyOf(label)} onClick={() => void copy()}>
         {t.copy}
       </Button>

@@ -10,7 +10,7 @@ import { Dialog } from '../design/dialog';
 import { Facts } from '../design/facts';
 import { ErrorNotice, useToast } from '../design/feedback';
 import { Choice, Field } from '../design/field';
-import { useNumbers } from '../design/show';
+import { Code, useNumbers } from '../design/show';
 import { useStepUp } from '../step-up/step-up';
 import { useTexts } from '../texts/texts';
 import { renewPayment, type Payment } from './data';
@@ -204,7 +204,10 @@ function Confirm(props: Readonly<{ payment: Payment; preview: Preview; onBack: (
           [t.refunds.fee, numbers.crypto(told.networkFee, told.currency)],
           [t.refunds.gets, numbers.crypto(told.netToDestination, told.currency)],
           [t.refunds.worth, numbers.fiat(told.fiatAmount, told.fiatCurrency)],
-          [t.refunds.address, <span className={css.code}>{told.address ?? t.refunds.payerNames}</span>],
+          [
+            isByLightning(told.currency) ? t.refunds.invoice : t.refunds.address,
+            told.address === null ? t.refunds.payerNames : <Code value={told.address} />,
+          ],
           [t.refunds.tag, told.destinationTag],
         ]}
       />

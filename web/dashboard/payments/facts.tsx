@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
+import { isByLightning } from '../../../domain/lightning/currency';
 import { currenciesQuery } from '../api/queries';
 import css from '../design/design.module.css';
 import { Facts } from '../design/facts';
@@ -99,7 +100,10 @@ export function Details({ payment }: Readonly<{ payment: Payment }>) {
         facts={[
           copied(t.payment.id, payment._id),
           [t.payment.description, payment.description],
-          copied(t.payment.address, payment.publicKey),
+          copied(
+            payment.currency && isByLightning(payment.currency) ? t.payment.lightningInvoice : t.payment.address,
+            payment.publicKey,
+          ),
           copied(t.payment.tag, payment.destinationTag),
           copied(t.payments.order, payment.merchantOrderId),
           copied(t.payment.customer, payment.customerId),

@@ -2,13 +2,14 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { mayCall } from '../../../domain/access/access';
 import { access } from '../../../domain/access/access-table';
+import { isByLightning } from '../../../domain/lightning/currency';
 import { client, payload } from '../api/client';
 import { currenciesQuery, type Me } from '../api/queries';
 import { Button } from '../design/button';
 import css from '../design/design.module.css';
 import { Facts } from '../design/facts';
 import { Moment } from '../design/moment';
-import { Copy, useNumbers } from '../design/show';
+import { Code, Copy, useNumbers } from '../design/show';
 import { DecisionDialog } from '../step-up/decision';
 import { useStepUp } from '../step-up/step-up';
 import { useSentence, useTexts } from '../texts/texts';
@@ -98,7 +99,10 @@ function Decide(props: Readonly<{ refund: Refund; decision: Decision; onEnd: () 
           [t.refunds.counts, numbers.crypto(refund.amount, refund.currency)],
           [t.refunds.fee, numbers.crypto(refund.networkFee, refund.currency)],
           [t.refunds.gets, numbers.crypto(refund.netToDestination, refund.currency)],
-          [t.refunds.address, <span className={css.code}>{refund.address ?? t.refunds.payerNames}</span>],
+          [
+            isByLightning(refund.currency) ? t.refunds.invoice : t.refunds.address,
+            refund.address === null ? t.refunds.payerNames : <Code value={refund.address} />,
+          ],
           [t.refunds.tag, refund.destinationTag],
           [t.payment.reason, refund.reason],
         ]}

@@ -356,6 +356,7 @@ export const de: Texts = {
     id: 'Zahlungs-ID',
     description: 'Beschreibung',
     address: 'Einzahlungsadresse',
+    lightningInvoice: 'Lightning-Rechnung',
     tag: 'Destination-Tag',
     customer: 'Kundennummer',
     extra: 'Weitere Nummer',

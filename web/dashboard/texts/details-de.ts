@@ -86,6 +86,7 @@ export const details: ReadonlyArray<readonly [pattern: RegExp, german: string]> 
   [/^address needs a currency to be chosen first$/, 'Zuerst muss eine Währung gewählt sein.'],
   [/^Either whitelistId or address is needed$/, 'Wählen Sie eine Adresse.'],
   [/^destinationTag comes with the whitelist entry$/, 'Der Destination-Tag gehört zum Eintrag der Whitelist.'],
+  [/^destinationTag comes with its address$/, 'Ein Destination-Tag braucht die Adresse, zu der er gehört.'],
   [/^settlementAddress: (.*) settles to the service alone$/, '$1 wird nur diesem Dienst gutgeschrieben.'],
   [/^destinationTag: (.*) needs a destination tag$/, '$1 braucht einen Destination-Tag.'],
   [/^destinationTag: (.*) has no destination tags$/, '$1 hat keine Destination-Tags.'],

@@ -355,6 +355,7 @@ export const en = {
     id: 'Payment id',
     description: 'Description',
     address: 'Deposit address',
+    lightningInvoice: 'Lightning invoice',
     tag: 'Destination tag',
     customer: 'Customer id',
     extra: 'Extra id',

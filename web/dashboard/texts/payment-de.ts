@@ -94,7 +94,7 @@ export const refunds: Texts['refunds'] = {
   decisions: {
     approve: {
       name: 'Erstattung freigeben',
-      sure: 'Was signiert ist, lässt sich nicht zurückholen. Vergleichen Sie die Adresse vorher mit dem Zahler.',
+      sure: 'Was signiert ist, lässt sich nicht zurückholen. Vergleichen Sie vorher mit dem Zahler, wohin es geht.',
       done: 'Erstattung freigegeben',
     },
     reject: {
@@ -121,6 +121,7 @@ export const refunds: Texts['refunds'] = {
   address: 'Adresse des Zahlers',
   addressHint:
     'Fragen Sie den Zahler: Die Adresse, von der Geld kam, muss nicht seine sein. Leer: Er nennt sie über einen Link.',
+  invoice: 'Lightning-Rechnung des Zahlers',
   byInvoice: 'Der Zahler nennt eine Lightning-Rechnung über einen Link, den Sie ihm geben.',
   tag: 'Destination-Tag des Zahlers',
   payerNames: 'Der Zahler nennt sie über einen Link.',

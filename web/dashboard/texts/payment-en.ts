@@ -92,7 +92,7 @@ export const refunds = {
   decisions: {
     approve: {
       name: 'Approve the refund',
-      sure: 'Signed money cannot be called back. Compare the address with the payer first.',
+      sure: 'Signed money cannot be called back. Compare with the payer first where it goes.',
       done: 'Refund approved',
     },
     reject: {
@@ -119,6 +119,7 @@ export const refunds = {
   address: 'Address of the payer',
   addressHint:
     'Ask the payer: the address that money came from may not be theirs. Empty: the payer names one by a link.',
+  invoice: 'Lightning invoice of the payer',
   byInvoice: 'The payer names a Lightning invoice by a link, which you hand to them.',
   tag: 'Destination tag of the payer',
   payerNames: 'The payer names it by a link.',

@@ -93,6 +93,10 @@ const patterns: ReadonlyArray<readonly [pattern: RegExp, german: string]> = [
     /^This address of (.*) is mistyped, or is of another chain \(live, test\): copy it again$/,
     'Diese Adresse von $1 ist vertippt oder von einer anderen Kette (echt, Test). Kopieren Sie sie neu.',
   ],
+  [
+    /^In hexadecimal an address of (.*) has no checksum: give the spelling that begins with (.*)$/,
+    'Hexadezimal hat eine Adresse von $1 keine Prüfsumme. Geben Sie die Schreibweise an, die mit $2 beginnt.',
+  ],
   [/^This is of Lightning: give an address of (.*)$/, 'Das gehört zu Lightning. Geben Sie eine Adresse von $1 an.'],
   [/^Not an address of (.*): it looks like one of (.*)$/, 'Keine Adresse von $1. Sie sieht aus wie eine von $2.'],
   [/^Not an address of (.*): one is 0x and .*$/, 'Keine Adresse von $1: Eine ist 0x und 40 hexadezimale Ziffern.'],
