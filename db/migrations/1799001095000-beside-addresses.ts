@@ -1,0 +1,17 @@
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+
+/** Invoices of Lightning beside the address of a payment of bitcoin.
+ *  docs/decisions/0090-one-code-for-both-halves.md */
+export class BesideAddresses1799001095000 implements MigrationInterface {
+  async up(q: QueryRunner): Promise<void> {
+    await q.query(`ALTER TABLE lightning_invoice
+      -- The coin of the payment beside whose address it stands; null: the payment is in its own currency.
+      ADD COLUMN beside text,
+      ADD CONSTRAINT lightning_invoice_beside
+        CHECK (beside IS NULL OR beside = 'BTC' AND currency = 'BTC_LN') NOT VALID`);
+  }
+
+  async down(q: QueryRunner): Promise<void> {
+    await q.query('ALTER TABLE lightning_invoice DROP COLUMN beside');
+  }
+}
