@@ -168,6 +168,21 @@ it('is a payment by Lightning once its invoice is paid; what comes to its addres
   expect((await paymentOf(made.id)).status).toBe('SETTLED');
 });
 
+it('has its late coins settled to the wallet of bitcoin, also where that is no more', async () => {
+  const { made, hash } = await withBoth();
+  node.pay(hash, asked);
+  await look();
+  await db.query(
+    `UPDATE merchant_wallet SET is_active = false, deactivated_at = now() WHERE merchant_id = $1 AND currency = 'BTC'`,
+    [shop.id],
+  );
+  await arrives(made);
+  await act.runPayment(made.id);
+  const [child] = await childrenOf(made.id);
+  expect(child).toMatchObject({ settlement_address: made.settlement_address, custody: made.custody });
+  expect(made.settlement_address).toMatch(/^bcrt1/);
+});
+
 it.each(['pool', 'confirmed'] as const)(
   'sends the money of its invoice back once something is seen at its address (%s)',
   async (status) => {
