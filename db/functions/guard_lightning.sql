@@ -6,8 +6,7 @@
 -- back from the node for it. CP015: the payment's money is being taken.
 
 -- Whether anything above dust is there for a payment on a chain, and no child has it.
-CREATE OR REPLACE FUNCTION has_live_deposit(p_payment bpchar) RETURNS boolean LANGUAGE sql VOLATILE
-  SECURITY DEFINER SET search_path = public, pg_temp AS $$
+CREATE OR REPLACE FUNCTION has_live_deposit(p_payment bpchar) RETURNS boolean LANGUAGE sql VOLATILE AS $$
   SELECT EXISTS (SELECT FROM deposit d WHERE d.payment_id = p_payment AND d.child_payment_id IS NULL
                     AND NOT d.is_dust AND d.status IN ('pool', 'mined', 'confirmed')) $$;
 

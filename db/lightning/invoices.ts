@@ -73,7 +73,8 @@ export const unfinishedInvoices = (
        FROM lightning_invoice i JOIN payment p ON p.id = i.payment_id WHERE i.over_at IS NULL
       ORDER BY coalesce(i.state IN ('planned', 'cancelling') OR i.hash = ANY($1::text[]), true),
                i.beside IS NOT NULL,
-               row_number() OVER (PARTITION BY p.merchant_id ORDER BY i.state <> 'planned', i.created_at, i.id),
+               row_number() OVER (PARTITION BY p.merchant_id, i.beside
+                                      ORDER BY i.state <> 'planned', i.created_at, i.id),
                i.created_at, i.id`,
     [[...open]],
   );
