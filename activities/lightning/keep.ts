@@ -1,9 +1,11 @@
 import type { Logger } from 'pino';
 import { capacityOf, type LndReadings } from '../../chains/lightning/readings';
-import { noteNode } from '../../db/lightning/node';
+import { planBeside } from '../../db/lightning/invoices';
+import { noteNode, nodeNow } from '../../db/lightning/node';
 import { mayFollow } from '../../db/recovery/epoch';
 import type { Config } from '../../domain/config';
 import { DomainError } from '../../domain/errors';
+import { whyNotByLightning } from '../../domain/lightning/availability';
 import { lookForEver } from '../rest';
 import { followInvoices, type LightningDeps } from './follow';
 
@@ -13,7 +15,7 @@ const noteEveryMs = 10_000;
 export type KeepDeps = Omit<LightningDeps, 'log' | 'readings'> &
   Readonly<{
     readings: Pick<LndReadings, 'info' | 'channels'>;
-    config: Pick<Config, 'POLL_INTERVAL_MS'>;
+    config: Pick<Config, 'POLL_INTERVAL_MS' | 'LIGHTNING_PAYMENTS'>;
     log: Pick<Logger, 'error' | 'info' | 'warn'>;
   }>;
 
@@ -30,6 +32,12 @@ async function noteHow({ db, readings }: KeepDeps): Promise<void> {
     throw new DomainError('INTENT_MISMATCH', `${key} is another Lightning node than the one that the books are of`);
 }
 
+/** Plans invoices beside addresses of bitcoin, as far as the node could take their money now. */
+async function offerBeside({ db }: Pick<KeepDeps, 'db'>): Promise<void> {
+  const node = await nodeNow(db);
+  if (node !== null && whyNotByLightning(node, 1n) === null) await planBeside(db, node.receivable);
+}
+
 /** One look: how the node is, and every invoice. A node that is away, or is another one, is told once, and when that is
  *  over. */
 async function lookOnce(deps: KeepDeps, memory: Memory): Promise<void> {
@@ -40,6 +48,8 @@ async function lookOnce(deps: KeepDeps, memory: Memory): Promise<void> {
       memory.notedAt = now;
     }
     await followInvoices(deps);
+    // What is planned is made by the next look, so that nothing keeps held money waiting.
+    if (deps.config.LIGHTNING_PAYMENTS) await offerBeside(deps);
     if (memory.trouble !== null) deps.log.info({}, 'The Lightning node is back');
     memory.trouble = null;
   } catch (error) {

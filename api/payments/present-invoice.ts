@@ -1,5 +1,6 @@
 import { isByLightning, type NetworkId } from '../../domain/chains/assets';
 import { explorersOf } from '../../domain/chains/chosen-chain';
+import { withInvoice } from '../../domain/lightning/unified-uri';
 import { viewInvoice, type InvoiceView } from '../../domain/payments/payment-view';
 import type { InvoiceRead } from '../../db/payments/payment-queries';
 import type { ApiDeps } from '../http/deps';
@@ -22,7 +23,8 @@ export const presentInvoice = (
       // Of a wallet's own kinds of links this is the one that all of them know.
       if (isByLightning(currency)) return `lightning:${address}`;
       const names = { label: short(read.merchantName), message: short(read.row.merchant_order_id ?? read.row.slug) };
-      return codecs[read.row.network as NetworkId].paymentUri(address, currency, amount, names, tag ?? undefined);
+      const uri = codecs[read.row.network as NetworkId].paymentUri(address, currency, amount, names, tag ?? undefined);
+      return withInvoice(uri, read.besideInvoice);
     },
     underpaidRefund: read.underpaidRefund,
     isDelayed: read.isDelayed,

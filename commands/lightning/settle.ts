@@ -1,7 +1,10 @@
 import type { EntityManager } from 'typeorm';
 import { ensure } from '../../db/ledger/ledger';
 import type { InvoiceRow } from '../../db/lightning/invoices';
+import { knownNode } from '../../db/lightning/node';
 import { databaseNow, emitPaymentEvents, lockPayment, movePayment, type Move } from '../../db/payments/payments';
+import type { Currency } from '../../domain/chains/assets';
+import { DomainError } from '../../domain/errors';
 import { settleJournal } from '../../domain/ledger/ledger';
 import { takenAmount } from '../../domain/ledger/lightning';
 import { compare } from '../../domain/money';
@@ -9,17 +12,45 @@ import type { PaymentRow } from '../../domain/payments/payment';
 import { exchangeRateOf } from '../../domain/payments/payment-view';
 import { splitPaid } from '../../domain/pricing/quote';
 
+/** The half that was paid gives a payment of bitcoin its asset, as a choice of it would, at the quote that it has. What
+ *  comes to the address from now on is money at an address of an earlier choice. Row 3. */
+async function asPaid(tx: EntityManager, payment: PaymentRow, invoice: InvoiceRow): Promise<Move> {
+  const node = await knownNode(tx);
+  if (!node) throw new DomainError('INTERNAL_ERROR', `Payment ${payment.id} was paid to a node that nobody knows`);
+  const { currency } = invoice;
+  const split = splitPaid(payment.amount!, currency as Currency, payment.fee_bps, '0');
+  return {
+    to: 'WAITING',
+    cause: 'currency-selected-by-lightning',
+    events: ['payment.currency_selected'],
+    patch: {
+      currency,
+      deposit_address: invoice.invoice,
+      destination_tag: null,
+      settlement_address: node.key,
+      custody: 'platform',
+      required_confirmations: 0,
+      commission_amount: split.commission,
+      network_fee_amount: split.network,
+      fee_amount: split.fee,
+      net_amount: split.net,
+    },
+    details: { currency, rateId: payment.rate_id },
+  };
+}
+
 /** WAITING → CONFIRMING → CONFIRMED → SWEEP_QUEUED → SETTLED in the caller's transaction, in which the money was booked
  *  by J13: it is final, and in the treasury's hands already. J2 without a network fee, for nothing was paid to a chain.
- *  Rows 8, 11, 15 and 17. */
+ *  Rows 8, 11, 15 and 17, after row 3 where the payment was in another currency. */
 export async function settleByLightning(tx: EntityManager, invoice: InvoiceRow, takenMsat: bigint): Promise<void> {
   const payment = await lockPayment(tx, invoice.payment_id);
-  const currency = payment.currency!;
+  const currency = invoice.currency as Currency;
   const paid = takenAmount({ currency, takenMsat });
   const split = splitPaid(paid, currency, payment.fee_bps, '0');
   const now = await databaseNow(tx);
   const hash = invoice.hash!;
   const moves: readonly Move[] = [
+    ...(payment.currency === currency ? [] : [await asPaid(tx, payment, invoice)]),
     {
       to: 'CONFIRMING',
       cause: 'lightning-taken',

@@ -12,6 +12,7 @@ import { depositsById, type DepositRow } from '../../db/payments/deposits';
 import { insertPayment } from '../../db/payments/insert';
 import { emitPaymentEvents, lockPayment, movePayment, requiredDepth } from '../../db/payments/payments';
 import { rateNow, type Price } from '../../db/pricing/pricing';
+import { walletsOf } from '../../db/wallets/wallets';
 import { reverseBooked } from './bookings';
 import { operatorView } from './create';
 import type { PaymentCommandDeps } from './deps';
@@ -51,7 +52,13 @@ async function openChildPayment(
     fiat: parent.fiat_currency,
     maxAgeSeconds: config.RATE_MAX_AGE_SECONDS,
   });
-  const row = childRow(parent, deposit, price, requiredDepth(deposit.network, config.confirmations));
+  const settlesTo = await settlementOf(tx, parent, deposit, price);
+  const row = childRow(
+    parent,
+    deposit,
+    { ...price, ...settlesTo },
+    requiredDepth(deposit.network, config.confirmations),
+  );
   const { rateId, exchangeRate } = price;
   const isNew = await insertPayment(tx, row, {
     cause: 'repeat-deposit',
@@ -63,6 +70,24 @@ async function openChildPayment(
   await setDepositRate(tx, [deposit.id], { rateId, exchangeRate, quoteAmount: row.amount! });
   const child = await lockPayment(tx, row.id);
   await emitPaymentEvents(tx, child, child, ['payment.created'], 1);
+}
+
+type Settlement = Readonly<{ settlementAddress: string; custody: 'platform' | 'external' }>;
+
+/** Where a child settles: to the wallet of its coin, or as its parent where that was in the same coin. A parent in
+ *  another coin settles to a place of that: the newest wallet that the merchant had is the one then. */
+async function settlementOf(
+  tx: EntityManager,
+  parent: PaymentRow,
+  deposit: DepositRow,
+  price: Price,
+): Promise<Settlement | null> {
+  const { settlementAddress, custody } = price;
+  if (settlementAddress !== null && custody !== null) return { settlementAddress, custody };
+  if (parent.currency === deposit.currency) return null;
+  const wallets = await walletsOf(tx, parent.merchant_id);
+  const last = wallets.find(({ currency }) => currency === deposit.currency);
+  return last ? { settlementAddress: last.settlement_address, custody: last.custody } : null;
 }
 
 /** A payment over exactly what one deposit brought, paid and over its time from the start: the merchant bears its

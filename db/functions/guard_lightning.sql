@@ -2,18 +2,28 @@
 -- planned, takes the moves of domain/lightning (`invoiceMoves`), and no decision, hash or end of it ever changes. Fires
 -- on every change of lightning_invoice, and on moves and new quotes of a payment. CP001: a row is deleted.
 -- CP010: from a final state. CP012: any other illegal move. CP014: it asks for something else than its payment costs,
--- or a payment shows another text than the chain worker has read back from the node for it. CP015: the payment's money
--- is being taken.
+-- or API or payments worker write one beside an address, or a payment shows another text than the chain worker has read
+-- back from the node for it. CP015: the payment's money is being taken.
 
--- Whether a payment still waits for this money, of all there is. Read under the lock of the payment.
+-- Whether anything above dust is there for a payment on a chain, and no child has it.
+CREATE OR REPLACE FUNCTION has_live_deposit(p_payment bpchar) RETURNS boolean LANGUAGE sql VOLATILE AS $$
+  SELECT EXISTS (SELECT FROM deposit d WHERE d.payment_id = p_payment AND d.child_payment_id IS NULL
+                    AND NOT d.is_dust AND d.status IN ('pool', 'mined', 'confirmed')) $$;
+
+-- Whether an invoice asks for what its payment costs now, for as long as that price stands.
+CREATE OR REPLACE FUNCTION is_at_quote(p payment, i lightning_invoice) RETURNS boolean LANGUAGE sql IMMUTABLE AS $$
+  SELECT coalesce(p.amount * 100000000000 = i.asked_msat AND p.quote_expires_at = i.expires_at, false) $$;
+
+-- Whether a payment still waits for this money, of all there is: in the invoice's own currency, or in that beside whose
+-- address it stands, and then at the very quote that it was made for. Read under the lock of the payment.
 CREATE OR REPLACE FUNCTION wants_lightning(p_id bpchar) RETURNS boolean LANGUAGE sql VOLATILE
   SECURITY DEFINER SET search_path = public, pg_temp AS $$
   SELECT EXISTS (
     SELECT FROM lightning_invoice i JOIN payment p ON p.id = i.payment_id
-     WHERE i.id = p_id AND p.status = 'WAITING' AND p.currency = i.currency
+     WHERE i.id = p_id AND p.status = 'WAITING' AND p.currency = coalesce(i.beside, i.currency)
+       AND (i.beside IS NULL OR is_at_quote(p, i))
        -- The half that is paid on a chain first is the one that counts.
-       AND NOT EXISTS (SELECT FROM deposit d WHERE d.payment_id = p.id AND d.child_payment_id IS NULL
-                          AND NOT d.is_dust AND d.status IN ('pool', 'mined', 'confirmed'))
+       AND NOT has_live_deposit(p.id)
        AND NOT EXISTS (SELECT FROM lightning_invoice o WHERE o.payment_id = p.id AND o.id <> i.id
                           AND o.is_for_payment AND o.state <> 'cancelled')) $$;
 
@@ -28,6 +38,12 @@ CREATE OR REPLACE FUNCTION guard_lightning_invoice() RETURNS trigger LANGUAGE pl
         RAISE EXCEPTION 'invoice % cannot begin as %', NEW.id, NEW.state USING ERRCODE = 'CP012';
       END IF;
       -- What is paid settles the payment: it is asked for the whole of it, and no longer than the price stands.
+      IF NEW.beside IS NOT NULL AND (session_user IN ('cp_api', 'cp_payments') OR NOT EXISTS (
+          SELECT FROM payment p WHERE p.id = NEW.payment_id AND p.status = 'WAITING' AND p.currency = NEW.beside
+             AND is_at_quote(p, NEW))) THEN
+        RAISE EXCEPTION 'invoice % may not stand beside the address of payment %', NEW.id, NEW.payment_id
+          USING ERRCODE = 'CP014';
+      END IF;
       IF session_user IN ('cp_api', 'cp_payments') AND NOT EXISTS (
           SELECT FROM payment p WHERE p.id = NEW.payment_id AND p.status = 'WAITING' AND p.currency = NEW.currency
              AND p.amount * 100000000000 = NEW.asked_msat AND NEW.expires_at <= p.quote_expires_at) THEN
@@ -42,8 +58,9 @@ CREATE OR REPLACE FUNCTION guard_lightning_invoice() RETURNS trigger LANGUAGE pl
     IF NEW.state <> OLD.state AND NOT is_lightning_move(OLD.state, NEW.state) THEN
       RAISE EXCEPTION 'invoice % cannot move from % to %', OLD.id, OLD.state, NEW.state USING ERRCODE = 'CP012';
     END IF;
-    IF (NEW.id, NEW.payment_id, NEW.currency, NEW.asked_msat, NEW.expires_at, NEW.created_at)
-         IS DISTINCT FROM (OLD.id, OLD.payment_id, OLD.currency, OLD.asked_msat, OLD.expires_at, OLD.created_at)
+    IF (NEW.id, NEW.payment_id, NEW.currency, NEW.beside, NEW.asked_msat, NEW.expires_at, NEW.created_at)
+         IS DISTINCT FROM
+       (OLD.id, OLD.payment_id, OLD.currency, OLD.beside, OLD.asked_msat, OLD.expires_at, OLD.created_at)
       OR OLD.hash IS NOT NULL AND NEW.hash IS DISTINCT FROM OLD.hash
       OR OLD.invoice IS NOT NULL AND NEW.invoice IS DISTINCT FROM OLD.invoice
       OR OLD.decision IS NOT NULL AND (NEW.decision, NEW.why, NEW.decided_at, NEW.is_for_payment)

@@ -48,6 +48,7 @@ const names = [
   // Lightning
   'lightning_moves',
   'guard_lightning',
+  'plan_beside',
   'decide_lightning',
   'record_lightning_taken',
   'end_lightning',

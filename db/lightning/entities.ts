@@ -8,6 +8,8 @@ export const lightningInvoiceEntity = entity('lightning_invoice', {
   payment_id: id(),
   /** What its money is booked in. */
   currency: text(),
+  /** The coin of the payment beside whose address it stands; null: the payment is in `currency`. */
+  beside: nullable(text()),
   asked_msat: bigint(),
   expires_at: timestamptz(),
   state: text<InvoiceState>(),

@@ -10,6 +10,9 @@ import type { lightningInvoiceEntity } from './entities';
 
 export type InvoiceRow = RowOf<typeof lightningInvoiceEntity>;
 
+/** Planned in one look, of those beside an address. */
+const mostBeside = 16;
+
 /** An invoice that a payment is to have; the node makes it later. `id` names its preimage too. The payment is locked.
  *  An earlier one that nothing is decided about must be decided first. */
 export async function planInvoice(
@@ -22,6 +25,17 @@ export async function planInvoice(
     [id, planned.paymentId, planned.currency, planned.askedMsat.toString(), planned.expiresAt],
   );
   return id;
+}
+
+/** Plans invoices beside the addresses of payments of bitcoin whose merchants take both. Returns how many.
+ *  `receivable`: satoshi. */
+export async function planBeside(db: DataSource, receivable: bigint): Promise<number> {
+  const ids = Array.from({ length: mostBeside }, newId);
+  const [row] = await db.query<Array<{ planned: number | null }>>('SELECT plan_beside($1::text[], $2) AS planned', [
+    ids,
+    receivable.toString(),
+  ]);
+  return row?.planned ?? 0;
 }
 
 /** Names the hash that the node is about to be asked for, and returns the one that the invoice has, now or before; null
@@ -48,8 +62,8 @@ export const noteHeld = (tx: EntityManager, id: string): Promise<number> =>
   changedCount(tx, `UPDATE lightning_invoice SET state = 'held' WHERE id = $1 AND state = 'open'`, [id]);
 
 /** All that something may still happen to: first what the node may hold money of, then what it has to make, of each
- *  merchant in turn, so that none waits for all of another's. `isQuiet`: its payment waits, and it is open by the row
- *  and, as `open` says, by the node: nothing is to be done. */
+ *  merchant in turn, so that none waits for all of another's; those beside an address last, for nobody waits for them.
+ *  `isQuiet`: its payment waits, and it is open by the row and, as `open` says, by the node: nothing is to be done. */
 export const unfinishedInvoices = (
   db: DataSource,
   open: ReadonlySet<string>,
@@ -58,7 +72,9 @@ export const unfinishedInvoices = (
     `SELECT i.*, i.state = 'open' AND i.hash = ANY($1::text[]) AND wants_lightning(i.id) AS "isQuiet"
        FROM lightning_invoice i JOIN payment p ON p.id = i.payment_id WHERE i.over_at IS NULL
       ORDER BY coalesce(i.state IN ('planned', 'cancelling') OR i.hash = ANY($1::text[]), true),
-               row_number() OVER (PARTITION BY p.merchant_id ORDER BY i.state <> 'planned', i.created_at, i.id),
+               i.beside IS NOT NULL,
+               row_number() OVER (PARTITION BY p.merchant_id, i.beside
+                                      ORDER BY i.state <> 'planned', i.created_at, i.id),
                i.created_at, i.id`,
     [[...open]],
   );

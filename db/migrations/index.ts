@@ -63,6 +63,7 @@ import { LightningRefunds1799001087000 } from './1799001087000-lightning-refunds
 import { AddedFees1799001088000 } from './1799001088000-added-fees';
 import { PaymentsWithMoney1799001089000 } from './1799001089000-payments-with-money';
 import { LightningLines1799001090000 } from './1799001090000-lightning-lines';
+import { BesideAddresses1799001095000 } from './1799001095000-beside-addresses';
 
 /** Every migration, oldest first; only ever added to. Functions, triggers and views are in db/functions. */
 export const migrations = [
@@ -131,4 +132,5 @@ export const migrations = [
   AddedFees1799001088000,
   PaymentsWithMoney1799001089000,
   LightningLines1799001090000,
+  BesideAddresses1799001095000,
 ];

@@ -51,6 +51,8 @@ export type InvoiceRead = PaymentRead &
     thankYouText: string | null;
     /** Deposits that a status may not count yet. */
     seen: readonly SeenDeposit[];
+    /** The invoice of Lightning that can be paid in place of its address; null: there is none. */
+    besideInvoice: string | null;
   }>;
 type FoundInvoice = Found &
   PayerColumns &
@@ -61,6 +63,7 @@ type FoundInvoice = Found &
     is_delayed: boolean;
     thank_you_text: string | null;
     seen: SeenDeposit[] | null;
+    beside_invoice: string | null;
   };
 /** The deposits that `countedDeposits` and `otherAssetDeposits` in domain/payments/counted.ts would look at, of those
  *  that no decision has taken. */
@@ -79,7 +82,10 @@ const invoiceSql = `SELECT p.*, NULL AS metadata, ${nowColumns}, ${payerColumns}
     ORDER BY r.status = 'awaiting_address' DESC, r.id LIMIT 1) AS underpaid_refund,
   EXISTS (SELECT FROM chain_cursor c WHERE c.network = p.network AND c.stale_since IS NOT NULL) AS is_delayed,
   (SELECT w.thank_you_text FROM widget w WHERE w.id = p.widget_id) AS thank_you_text,
-  ${seenSql} AS seen
+  ${seenSql} AS seen,
+  (SELECT i.invoice FROM lightning_invoice i
+    WHERE i.payment_id = p.id AND i.beside = p.currency AND i.state = 'open' AND i.expires_at > clock_timestamp()
+      AND wants_lightning(i.id)) AS beside_invoice
   FROM payment p JOIN merchant m ON m.id = p.merchant_id LEFT JOIN merchant_branding mb ON mb.merchant_id = m.id`;
 const invoiceOf = (found: FoundInvoice): InvoiceRead => {
   const {
@@ -91,6 +97,7 @@ const invoiceOf = (found: FoundInvoice): InvoiceRead => {
     payer_browsers,
     first_seen_at,
     seen,
+    beside_invoice,
     ...rest
   } = found;
   return {
@@ -104,6 +111,7 @@ const invoiceOf = (found: FoundInvoice): InvoiceRead => {
     branding: brandingIn(found),
     thankYouText: thank_you_text,
     seen: seen ?? [],
+    besideInvoice: beside_invoice,
   };
 };
 

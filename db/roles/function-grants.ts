@@ -30,6 +30,7 @@ export const functionGrants: Readonly<Record<string, readonly DatabaseRole[]>> =
   note_absence: ['signer'],
   note_payout_sent: ['chain'],
   open_payment: ['api'],
+  plan_beside: ['chain'],
   post_conversion: ['api'],
   post_journal: ['api', 'payments', 'chain', 'signer', 'operator'],
   record_lightning_taken: ['chain'],
@@ -45,6 +46,6 @@ export const functionGrants: Readonly<Record<string, readonly DatabaseRole[]>> =
   restore_signed: ['signer'],
   take_over_lost: ['payments'],
   validities_of: ['signer'],
-  wants_lightning: ['chain'],
+  wants_lightning: ['api', 'chain'],
   watch_elsewhere: ['api', 'payments'],
 };

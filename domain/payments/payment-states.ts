@@ -41,13 +41,13 @@ export const stateRows: readonly StateRow[] = [
     row: 3,
     from: ['AWAITING_CURRENCY', 'WAITING'],
     to: ['WAITING'],
-    cause: 'Payer or merchant selects a currency',
+    cause: 'Payer or merchant selects a currency, or the Lightning invoice of a payment in `BTC` is paid first',
     guard:
       'No deposit is seen, the payment has not expired, the price reaches the least order of that currency, and it ' +
       'has drawn fewer than ten addresses or has one of that asset.',
     effect:
       'The payment gets a quote in the selected currency and its address, a new one only at the first choice of that ' +
-      'asset. Earlier addresses stay watched.',
+      'asset. Earlier addresses stay watched. One that is paid by Lightning keeps its quote, without a network fee.',
     events: ['payment.currency_selected'],
   },
   {

@@ -60,8 +60,11 @@ export async function hears(
 }
 
 /** One look of the chain worker; how many invoices are left. */
-export const follow = ({ chain, node }: Followed): Promise<number> =>
+export const follow = (
+  { chain, node }: Followed,
+  error: (fields: object) => void = (fields) => expect(fields).toEqual({}),
+): Promise<number> =>
   followInvoices({
     ...{ db: chain, invoices: lndInvoices(node.login, 'regtest'), readings: lndReadings(node.login, 'regtest') },
-    ...{ keys: ['11'.repeat(32)], log: { error: (fields: object) => expect(fields).toEqual({}) } },
+    ...{ keys: ['11'.repeat(32)], log: { error } },
   });

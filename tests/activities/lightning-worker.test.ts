@@ -109,6 +109,38 @@ it('makes invoices and takes their money, and notes how the node is', async () =
   });
 });
 
+it('plans invoices beside addresses of bitcoin where payments are offered, and not otherwise', async () => {
+  const { merchantId, paymentId, invoiceId } = await aPaymentWithInvoice(db, payments);
+  await db.query(`SELECT decide_lightning($1, 'return', 'newer quote')`, [invoiceId]);
+  await db.query(`UPDATE payment SET currency = 'BTC', deposit_address = 'bcrt1q' WHERE id = $1`, [paymentId]);
+  await db.query(
+    `INSERT INTO merchant_wallet (id, merchant_id, currency, settlement_address, custody)
+     VALUES ($1, $1, 'BTC_LN', $2, 'platform')`,
+    [merchantId, node.key],
+  );
+  const beside = async (): Promise<string[]> =>
+    (
+      await db.query<Array<{ state: string }>>(
+        'SELECT state FROM lightning_invoice WHERE payment_id = $1 AND beside IS NOT NULL',
+        [paymentId],
+      )
+    ).map(({ state }) => state);
+  let looks = 0;
+  await workUntil(() => (looks += 1) > 10);
+  expect(await beside()).toEqual([]);
+  const before = config;
+  config = { ...before, LIGHTNING_PAYMENTS: true };
+  node.isSynced = false;
+  await db.query('UPDATE lightning_node SET is_synced = false');
+  looks = 0;
+  await workUntil(() => (looks += 1) > 10);
+  expect(await beside()).toEqual([]);
+  node.mend();
+  await workUntil(async () => (await beside()).includes('open'));
+  config = before;
+  expect(said).toEqual([]);
+});
+
 it('asks the node for one list while payers take their time, and not for each invoice', async () => {
   const asked: string[] = [];
   node.isAway = (path) => asked.push(path) < 0;

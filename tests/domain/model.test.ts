@@ -104,6 +104,8 @@ class World {
   alarms: string[] = [];
   /** Money of Lightning is being taken for the first payment, which is as it was then. */
   taking: Readonly<{ status: PaymentStatus; currency: string | null; quotes: number }> | null = null;
+  /** The coin of its address, where an invoice beside that has settled it. */
+  private addressed: string | null = null;
   /** What a coin has cost, from each moment on. */
   private readonly market: Array<{ at: number; rate: string }> = [{ at: -Infinity, rate: '100' }];
   /** What was there of a payment's own coin when another asset was not taken: nobody has accepted it. */
@@ -469,7 +471,7 @@ class World {
   // ------------------------------------------------------------------------------------
 
   arrive(status: 'pool' | 'mined', amount: string, where: 'here' | 'otherAsset' | 'oldAddress' | 'unknown'): void {
-    const current = this.payments[0]!.currency;
+    const current = this.addressed ?? this.payments[0]!.currency;
     const [currency, addressCurrency] = {
       here: [current ?? 'ETH', current ?? 'ETH'],
       otherAsset: ['USDC_ERC20', current ?? 'ETH'],
@@ -623,13 +625,18 @@ class World {
     if (status === 'WAITING' && !hasMoney) this.taking ??= { status, currency, quotes: quotes.length };
   }
 
-  /** As `settleByLightning`, or the money went back after all. */
-  endTaking(isTaken: boolean): void {
+  /** As `settleByLightning`, of an invoice of its own or one beside its address; or the money went back after all. */
+  endTaking(isTaken: boolean, isBeside = false): void {
     if (this.taking === null) return;
     this.checkStill();
     this.taking = null;
     visits.set(isTaken ? 'taken' : 'sentBack', (visits.get(isTaken ? 'taken' : 'sentBack') ?? 0) + 1);
     if (!isTaken) return;
+    if (isBeside) {
+      this.addressed = this.payments[0]!.currency;
+      this.payments[0]!.currency = 'BTC_LN';
+      visits.set('takenBeside', (visits.get('takenBeside') ?? 0) + 1);
+    }
     for (const to of ['CONFIRMING', 'CONFIRMED', 'SWEEP_QUEUED', 'SETTLED'] as const)
       this.setStatus(this.payments[0]!, to);
   }
@@ -713,7 +720,7 @@ const deeds: readonly Deed[] = [
     },
   ],
   ['take', (world) => world.take()],
-  ['endTaking', (world, n) => world.endTaking(n % 2 === 0)],
+  ['endTaking', (world, n, m) => world.endTaking(n % 2 === 0, m % 2 === 0)],
   ['acceptUnderpaid', (world) => world.decide('acceptUnderpaid')],
   ['acceptCross', (world) => world.decide('acceptCross')],
   ['rejectCross', (world) => world.decide('rejectCross')],
@@ -759,7 +766,7 @@ function finish(world: World): void {
   world.now += 1200;
   world.scannedTo = world.now;
   world.runAll();
-  world.endTaking(world.deposits.length % 2 === 0);
+  world.endTaking(world.deposits.length % 2 === 0, world.deposits.length % 4 === 0);
   for (let round = 0; round < 2; round++) {
     world.deposits.forEach(() => world.turn(0, ['mined'], 'confirmed'));
     world.deposits.forEach(() => world.turn(0, ['pool'], 'replaced'));
@@ -803,7 +810,7 @@ it('keeps every payment legal, quiet and complete through 10,000 random historie
   // Histories that never get anywhere would prove nothing.
   for (const status of ['SETTLED', 'EXPIRED', 'CANCELLED', 'FAILED']) expect(ends.get(status)).toBeGreaterThan(300);
   for (const status of ['PARTIALLY_PAID', 'CROSS_CHAIN_PENDING']) expect(visits.get(status)).toBeGreaterThan(300);
-  for (const end of ['taken', 'sentBack']) expect(visits.get(end)).toBeGreaterThan(100);
+  for (const end of ['taken', 'takenBeside', 'sentBack']) expect(visits.get(end)).toBeGreaterThan(100);
 });
 
 /** What a payer can do about a price: pay parts or what is asked, early, late or not at all, take it back, bump it,

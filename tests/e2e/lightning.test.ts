@@ -5,6 +5,7 @@ import { fetchInvoices } from '../../activities/lightning/fetch';
 import type { Ask, Posted } from '../../activities/webhooks/outbound';
 import { knownNode } from '../../db/lightning/node';
 import { fromUnits } from '../../domain/money';
+import { invoiceIn } from '../../domain/lightning/unified-uri';
 import { lndInvoices } from '../../chains/lightning/invoices';
 import { invoiceOf, payerNodeOf, payInvoice } from '../../sandbox/lightning-payer';
 import { until } from '../../sandbox/parts/lightning/channels';
@@ -85,6 +86,47 @@ withNodes('a sandbox with Lightning', () => {
       : { pr: await invoiceOf(payer(), fromUnits(BigInt(searchParams.get('amount')!) / 1000n, 8)) };
     return { statusCode: 200, body: JSON.stringify(answer), retryAfterMs: null, durationMs: 0, error: null };
   }
+
+  describe('beside the address of bitcoin', () => {
+    const both = async () => {
+      const { shop } = owner;
+      const made = await world.invoice(shop, { amount: 25, currency: 'BTC' });
+      let text: string | null = null;
+      await world.until('its URI has an invoice', async () => {
+        const { body } = await world.call(null, 'GET', `/getInvoiceStatus?invoiceId=${made.slug}`);
+        return (text = invoiceIn(String(body.paymentUri))) !== null;
+      });
+      return { made, text: text! };
+    };
+    const pay = ({ address, amount }: { address: string; amount: string | number }) =>
+      world.payer.pay('BTC', address, String(amount));
+
+    it('is paid by Lightning; what comes to the address as well is a child payment', async () => {
+      const { made, text } = await both();
+      const hash = await payInvoice(payer(), text);
+      const settled = await world.sees(owner.shop, made.id, 'SETTLED');
+      expect(settled).toMatchObject({ currency: 'BTC_LN', publicKey: text, txIds: [hash], exceptions: [] });
+      await pay(made);
+      let children: string[] = [];
+      await world.until('the coins have a payment of their own', async () => {
+        children = (await world.payment(owner.shop, made.id)).repeatDepositChildIds as string[];
+        return children.length > 0;
+      });
+      const child = await world.sees(owner.shop, children[0]!, 'SETTLED', { mine: 'BTC' });
+      expect(child).toMatchObject({ currency: 'BTC', parentPaymentId: made.id });
+      expect(await world.audit()).toEqual([]);
+    });
+
+    it('is paid on the chain; its invoice then takes no money', async () => {
+      const { made, text } = await both();
+      await pay(made);
+      await world.sees(owner.shop, made.id, ['CONFIRMING', 'CONFIRMED', 'SWEEP_QUEUED', 'SETTLED']);
+      await expect(payInvoice(payer(), text)).rejects.toThrow('could not pay');
+      const settled = await world.sees(owner.shop, made.id, 'SETTLED', { mine: 'BTC' });
+      expect(settled).toMatchObject({ currency: 'BTC', repeatDepositChildIds: [] });
+      expect(await world.audit()).toEqual([]);
+    });
+  });
 
   it('goes on after its node was killed', async () => {
     const node = world.stack.part('lnd');

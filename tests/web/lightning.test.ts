@@ -85,3 +85,30 @@ it.each(catalogues.map((t) => [t.language, t] as const))('has words of its own i
     for (const [key, words] of Object.entries(t.lightning))
       expect([key, words]).not.toEqual([key, en.lightning[key as keyof typeof en.lightning]]);
 });
+
+describe('beside the address of bitcoin', () => {
+  const uri = 'bitcoin:bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4?amount=0.001&label=Teahouse&message=A-1047';
+  const both = (patch: Partial<InvoiceView> = {}): InvoiceView =>
+    anInvoice({
+      ...{ currency: 'BTC', network: 'bitcoin', amount: '0.001', amountRemaining: '0.001', exchangeRate: '64000' },
+      ...{ depositAddress: 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4', requiredConfirmations: 2 },
+      ...{ paymentUri: `${uri}&lightning=${text}`, ...patch },
+    });
+
+  it('has one code and one link for both, and a row to copy for each', () => {
+    const page = pageOf(both());
+    expect(page).toContain(qrCode(`${uri}&lightning=${text}`).text);
+    expect(page).toContain(`href="${uri.replaceAll('&', '&amp;')}&amp;lightning=${text}"`);
+    for (const value of [text, both().depositAddress!]) expect(page).toContain(`data-copy="${value}"`);
+    for (const words of ['Lightning invoice', 'Address', en.lightning.either]) expect(read(both())).toContain(words);
+    expect(page).toContain(qrCode(both().depositAddress!).text); // for wallets that read no URI
+  });
+
+  it('says no word of Lightning where there is none', () => {
+    expect(read(both({ paymentUri: uri }))).not.toMatch(/lightning/i);
+  });
+
+  it.each(catalogues.map((t) => [t.language, t] as const))('says in %s that one of the two is enough', (_, t) => {
+    expect(pageOf(both(), t)).toContain(t.lightning.either);
+  });
+});

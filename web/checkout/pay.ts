@@ -1,4 +1,5 @@
 import type { InvoiceView } from '../../domain/payments/payment-view';
+import { invoiceIn } from '../../domain/lightning/unified-uri';
 import { assetName, carrierName, countdown, isLightning, whenToday } from './formats';
 import { elided, html, Html, ltr } from './html';
 import { qrCode } from './qr';
@@ -30,6 +31,7 @@ export function payment(t: Texts, invoice: InvoiceView): Html {
   const uri = invoice.paymentUri ?? '';
   if (isLightning(invoice) && uri === '') return html`<p>${t.lightning.making}</p>`;
   const words = receiverWords(t, invoice);
+  const beside = invoiceIn(uri);
   return html`${clock(t, invoice)}
     <div class="pay">
       <div class="fields">
@@ -49,6 +51,7 @@ export function payment(t: Texts, invoice: InvoiceView): Html {
           ${copy(t, invoice.depositAddress ?? '', words.copy)}
         </div>
         ${invoice.destinationTag !== null && tagField(t, invoice.destinationTag)}
+        ${beside !== null && besideField(t, beside)}
         <p class="warning"><span aria-hidden="true">⚠</span> ${words.only}</p>
       </div>
       <div class="code">
@@ -93,6 +96,15 @@ const tagField = (t: Texts, tag: string): Html =>
       ${copy(t, tag, t.copyTag)}
     </div>
     <p class="warning"><span aria-hidden="true">⚠</span> ${t.needsTag}</p>`;
+
+/** The other half of bitcoin: what is paid first counts. */
+const besideField = (t: Texts, text: string): Html =>
+  html`<div class="field">
+      <span class="label" id="label-invoice">${t.lightning.invoice}</span>
+      <output class="value mono" id="value-invoice" aria-labelledby="label-invoice">${ltr(text)}</output>
+      ${copy(t, text, t.lightning.copy)}
+    </div>
+    <p>${t.lightning.either}</p>`;
 
 const copy = (t: Texts, value: string, label: string): Html =>
   html`<button type="button" class="copy needs-script" data-copy="${value}" aria-label="${label}">${t.copy}</button>`;

@@ -3,10 +3,13 @@ import { Html } from './html';
 
 /** Light modules around a code, as its standard asks. */
 const quiet = 4;
+/** Address and invoice of bitcoin in one. */
+const longText = 300;
 
-/** A QR code as one stroke per run of dark modules: a fraction of the bytes of a square per module. */
+/** A QR code as one stroke per run of dark modules: a fraction of the bytes of a square per module. A long text has
+ *  less redundancy: on a screen nothing is dirty, and larger modules are read more easily. */
 export function qrCode(text: string): Html {
-  const { data, size } = encode(text, { ecc: 'M', border: 0 });
+  const { data, size } = encode(text, { ecc: text.length > longText ? 'L' : 'M', border: 0 });
   const width = size + 2 * quiet;
   const rows = data.map((row, y) => strokes(row, y + quiet)).join('');
   return new Html(

@@ -70,6 +70,8 @@ export const de: Texts = {
     only:
       'Bezahlen Sie diese Rechnung einmal und ganz, mit einer Wallet, die über Lightning zahlt. Anderes erreicht ' +
       'sie nicht.',
+    either:
+      'Zahlen Sie an die Adresse oder über Lightning die Rechnung: eines von beiden, einmal. Der Code hat beides.',
     qr: 'QR-Code mit der Lightning-Rechnung',
     making: 'Ihre Lightning-Rechnung wird erstellt. Sie erscheint hier von selbst; sonst wählen Sie einen anderen Weg.',
     hash: 'Zahlungs-Hash',

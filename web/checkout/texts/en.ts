@@ -67,6 +67,7 @@ export const en = {
     invoice: 'Lightning invoice',
     copy: 'Copy the invoice',
     only: 'Pay this invoice once and in full, with a wallet that pays over Lightning. Nothing else reaches it.',
+    either: 'Pay to the address, or pay the invoice over Lightning: one of the two, once. The code has both.',
     qr: 'QR code with the Lightning invoice',
     making:
       'Your Lightning invoice is being made. It appears here by itself; if it does not, choose another way to pay.',

@@ -68,6 +68,8 @@ export const es: Texts = {
     only:
       'Pague esta factura una sola vez y por completo, con un monedero que pague por Lightning. Nada más llega a ' +
       'ella.',
+    either:
+      'Pague a la dirección, o pague la factura por Lightning: una de las dos, una sola vez. El código tiene ambas.',
     qr: 'Código QR con la factura Lightning',
     making: 'Su factura Lightning se está creando. Aparece aquí por sí sola; si no, elija otra forma de pago.',
     hash: 'Hash del pago',

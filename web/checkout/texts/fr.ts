@@ -70,6 +70,8 @@ export const fr: Texts = {
     only:
       'Payez cette facture une seule fois et en entier, avec un portefeuille qui paie par Lightning. Rien ' +
       'd’autre n’y arrive.',
+    either:
+      'Payez à l’adresse, ou payez la facture par Lightning : l’une des deux, une seule fois. Le code a les deux.',
     qr: 'Code QR avec la facture Lightning',
     making:
       'Votre facture Lightning est en cours de création. Elle s’affiche ici d’elle-même ; sinon, choisissez un ' +

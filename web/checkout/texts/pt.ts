@@ -69,6 +69,7 @@ export const pt: Texts = {
     only:
       'Pague esta fatura uma só vez e por inteiro, com uma carteira que pague por Lightning. Nada mais chega até ' +
       'ela.',
+    either: 'Pague para o endereço, ou pague a fatura por Lightning: um dos dois, uma só vez. O código tem ambos.',
     qr: 'Código QR com a fatura Lightning',
     making: 'A sua fatura Lightning está a ser criada. Aparece aqui por si; se não, escolha outra forma de pagar.',
     hash: 'Hash do pagamento',

@@ -45,6 +45,7 @@ export const timeline: Texts['timeline'] = {
     confirmed: 'bestätigt',
     created: 'angelegt',
     credit: 'gutgeschrieben',
+    'currency-selected-by-lightning': 'zuerst wurde ihre Lightning-Rechnung bezahlt',
     'currency-selected-by-merchant': 'Sie haben die Währung gewählt',
     'currency-selected-by-payer': 'der Zahler hat die Währung gewählt',
     'deposit-lost': 'eine Einzahlung ging verloren',

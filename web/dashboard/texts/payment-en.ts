@@ -43,6 +43,7 @@ export const timeline = {
     confirmed: 'confirmed',
     created: 'created',
     credit: 'credited',
+    'currency-selected-by-lightning': 'its Lightning invoice was paid first',
     'currency-selected-by-merchant': 'you chose the coin',
     'currency-selected-by-payer': 'the payer chose the coin',
     'deposit-lost': 'a deposit was lost',
