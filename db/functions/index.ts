@@ -52,6 +52,7 @@ const names = [
   'end_lightning',
   'free_idempotency_key',
   'guard_lightning_payment',
+  'await_lightning',
   // ledger
   'journal_stands',
   'check_request_journal',

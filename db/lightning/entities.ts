@@ -26,6 +26,8 @@ export const lightningInvoiceEntity = entity('lightning_invoice', {
   taken_msat: nullable(bigint()),
   over_at: nullable(timestamptz()),
   created_at: timestamptz(),
+  /** When the node was asked about it after a recovery; null: there was none since, or it was not asked yet. */
+  looked_at: nullable(timestamptz()),
 });
 
 /** What the node pays: one row for each payment hash. */

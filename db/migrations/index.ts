@@ -63,6 +63,7 @@ import { LightningRefunds1799001087000 } from './1799001087000-lightning-refunds
 import { AddedFees1799001088000 } from './1799001088000-added-fees';
 import { PaymentsWithMoney1799001089000 } from './1799001089000-payments-with-money';
 import { BesideAddresses1799001095000 } from './1799001095000-beside-addresses';
+import { LooksAfterRecoveries1799001115000 } from './1799001115000-looks-after-recoveries';
 
 /** Every migration, oldest first; only ever added to. Functions, triggers and views are in db/functions. */
 export const migrations = [
@@ -131,4 +132,5 @@ export const migrations = [
   AddedFees1799001088000,
   PaymentsWithMoney1799001089000,
   BesideAddresses1799001095000,
+  LooksAfterRecoveries1799001115000,
 ];

@@ -162,7 +162,7 @@ export const tableGrants: TableGrants = {
   liability_tree: { api: 'SELECT', audit: 'SELECT, INSERT' },
   lightning_invoice: {
     'api, payments': 'SELECT, INSERT',
-    chain: 'SELECT, UPDATE (hash, invoice, state)',
+    chain: 'SELECT, UPDATE (hash, invoice, looked_at, state)',
     audit: 'SELECT',
   },
   lightning_node: {

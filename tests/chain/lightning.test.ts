@@ -290,7 +290,14 @@ withNodes('lnd', () => {
       const [sighting, { height, isSynced }] = [await invoices.lookUp(hash), await readings.info()];
       const seen = sighting.state === 'unknown' ? { ...sighting, paidMsat: 0n, expiryHeight: null } : sighting;
       const step = nextHeldStep({
-        ...{ record, sighting: seen, height: isSynced ? height : null, isWanted, askedMsat: asked.amountMsat },
+        ...{
+          record,
+          sighting: seen,
+          height: isSynced ? height : null,
+          isWanted,
+          isPast: false,
+          askedMsat: asked.amountMsat,
+        },
       });
       record = recordAfter(record, step);
       if (step.do === 'wait') await sleep(100);
@@ -350,7 +357,7 @@ withNodes('lnd', () => {
     // The macaroon that reads is enough for the audit.
     const { lookUp } = lndInvoices(ours.login(macaroons.readings), 'regtest');
     const { track } = lndPayments(ours.login(macaroons.readings));
-    const ofOurs = { holds: readings.holds, lookUp, pending: noInvoices, track };
+    const ofOurs = { ...readings, lookUp, pending: noInvoices, track };
     expect(await audit(db, { lightning: ofOurs })).toEqual([]);
     for (const one of [asChain!, asPayments!, db]) await one.destroy();
     await database.drop();
