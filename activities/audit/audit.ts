@@ -15,7 +15,7 @@ export const auditActivities = ({ db, adapters, lightning, log }: AuditDeps) => 
   /** Checks the invariants, keeps the result, and shouts when one is broken. Returns how many are. */
   async runAudit(): Promise<number> {
     const startedAt = Date.now();
-    const violations = await audit(db, { adapters, ...(lightning ? { lightning } : {}) });
+    const violations = await audit(db, { adapters, marks: true, ...(lightning ? { lightning } : {}) });
     await db.query('INSERT INTO audit_run (violations, duration_ms) VALUES ($1, $2)', [
       JSON.stringify(violations),
       Date.now() - startedAt,

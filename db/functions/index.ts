@@ -53,6 +53,7 @@ const names = [
   'free_idempotency_key',
   'guard_lightning_payment',
   'await_lightning',
+  'note_ended_lightning',
   // ledger
   'journal_stands',
   'check_request_journal',

@@ -49,6 +49,14 @@ export const lightningPaymentEntity = entity('lightning_payment', {
   refund_id: nullable(id()),
 });
 
+/** What has ended and was not held against the word of the node yet. */
+export const lightningUnauditedEntity = entity('lightning_unaudited', {
+  kind: key(text<'invoice' | 'payment'>()),
+  hash: key(text()),
+  /** Looks in which the node gave no answer about it. */
+  tries: smallint(),
+});
+
 /** One row: what the node said last. Satoshi. */
 export const lightningNodeEntity = entity('lightning_node', {
   id: key(boolean()),
