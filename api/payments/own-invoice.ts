@@ -26,13 +26,18 @@ async function isOwn({ db, config }: OwnDeps, text: string, { currency, amount }
   }
 }
 
-/** A payment as it may be shown: one by Lightning without a place to pay to, where that is no invoice of our node over
- *  its price. */
-export async function withOwnInvoice<Read extends Readonly<{ row: PaymentRow }>>(
-  deps: OwnDeps,
-  read: Read,
-): Promise<Read> {
-  const { currency, deposit_address: text } = read.row;
-  if (text === null || currency === null || !isByLightning(currency)) return read;
-  return (await isOwn(deps, text, read.row)) ? read : { ...read, row: { ...read.row, deposit_address: null } };
+/** What is read of a payment, and the invoice beside its address where that is read too. */
+type Shown = Readonly<{ row: PaymentRow; besideInvoice?: string | null }>;
+
+/** A payment as it may be shown: without an invoice that our node has not signed over its price. */
+export async function withOwnInvoice<Read extends Shown>(deps: OwnDeps, read: Read): Promise<Read> {
+  const { row, besideInvoice: beside } = read;
+  const text = row.currency !== null && isByLightning(row.currency) ? row.deposit_address : null;
+  const isForeign = text !== null && !(await isOwn(deps, text, row));
+  const isForeignBeside = beside != null && !(await isOwn(deps, beside, row));
+  return {
+    ...read,
+    ...(isForeign ? { row: { ...row, deposit_address: null } } : {}),
+    ...(isForeignBeside ? { besideInvoice: null } : {}),
+  };
 }
