@@ -1,5 +1,5 @@
 import type { DataSource } from 'typeorm';
-import { compareInvoices, comparePayments, type EndedWitness, type Seen } from './ended-lightning';
+import { compareInvoices, comparePayments, type EndedWitness, type MarkEnded, type Seen } from './ended-lightning';
 import { lightningPosition, type LightningHoldings } from './reconcile-lightning';
 import { DomainError } from '../../domain/errors';
 import type { Violation } from './violation';
@@ -16,12 +16,12 @@ const foreign = 'a payer is shown an invoice that our Lightning node has not mad
 
 /** I4, I5, I12 and I15 against the word of our Lightning node: it has what is booked, took and paid what was booked,
  *  has made what payers are shown, and holds money for our invoices alone. A node that does not answer is left for the
- *  next look. `marks`: see `compareInvoices`. */
-export async function auditInvoices(db: DataSource, node: LightningWitness, marks: boolean): Promise<Violation[]> {
+ *  next look. `mark`: keeps what it has said of what ended. */
+export async function auditInvoices(db: DataSource, node: LightningWitness, mark?: MarkEnded): Promise<Violation[]> {
   const pending = await answered(pendingBy(node));
   if (!pending) return [];
   const strangers = await strange(db, pending);
-  const [invoices, payments] = [await compareInvoices(db, node, marks), await comparePayments(db, node, marks)];
+  const [invoices, payments] = [await compareInvoices(db, node, mark), await comparePayments(db, node, mark)];
   const textsOf = (found: typeof invoices, which: string): string[] =>
     found.filter(({ what }) => what === which).map(({ text }) => text);
   const found = [
@@ -73,11 +73,13 @@ async function shortfall(db: DataSource, node: LightningWitness): Promise<string
 /** Invoices that payers may see now: each is the very text that the node has written for its hash and amount, whoever
  *  has written the row. */
 async function foreignShown(db: DataSource, node: LightningWitness, pending: Pending): Promise<string[]> {
-  const rows = await db.query<Array<{ id: string; hash: string; invoice: string; asked_msat: string }>>(
+  type Row = { id: string; hash: string | null; invoice: string | null; asked_msat: string };
+  const rows = await db.query<Row[]>(
     'SELECT id, hash, invoice, asked_msat FROM lightning_invoice WHERE over_at IS NULL AND invoice IS NOT NULL',
   );
   const wrong: string[] = [];
   for (const { id, hash, invoice, asked_msat: asked } of rows) {
+    if (hash === null) continue; // without one there is no text
     const seen = pending.get(hash) ?? (await answered(node.lookUp(hash)));
     if (!seen) return wrong;
     if (seen.text !== invoice || seen.askedMsat !== BigInt(asked)) wrong.push(`${id}: ${hash}`);

@@ -44,7 +44,7 @@ export async function lightningPosition(db: DataSource, node: LightningHoldings)
  *  that does not come back, the node takes it on the chain. Money that is only held is not in this. Millisatoshi. */
 async function takenOf(db: DataSource, incoming: Awaited<ReturnType<LightningHoldings['incoming']>>): Promise<bigint> {
   if (!incoming.length) return 0n;
-  const rows = await db.query<Array<{ hash: string }>>(
+  const rows = await db.query<Array<{ hash: string | null }>>(
     `SELECT hash FROM lightning_invoice WHERE state = 'taken' AND hash = ANY($1::text[])`,
     [incoming.map(({ hash }) => hash)],
   );

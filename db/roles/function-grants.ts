@@ -3,7 +3,7 @@ import type { DatabaseRole } from './roles';
 /** Who may call which function. Those that write run with the rights of the owner, on a fixed search_path. */
 export const functionGrants: Readonly<Record<string, readonly DatabaseRole[]>> = {
   admit_destinations: ['signer'],
-  awaits_lightning: ['api', 'payments', 'chain'],
+  awaits_lightning: ['api', 'payments'],
   branch_key: ['payments', 'chain', 'signer', 'audit'],
   claim_address: ['api', 'operator'],
   claim_deposit: ['api', 'operator'],

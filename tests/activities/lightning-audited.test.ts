@@ -3,6 +3,7 @@ import { lndInvoices } from '../../chains/lightning/invoices';
 import { lndPayments } from '../../chains/lightning/payments';
 import { lndReadings } from '../../chains/lightning/readings';
 import { audit } from '../../db/audit/audit';
+import { markEnded } from '../../db/audit/mark-lightning';
 import { connectionsTo, freshDatabase, urlFor } from '../setup/postgres';
 import { aPaymentWithInvoice, askedMsat, follow } from './lightning-shop';
 import { LndSimulator } from './lnd-simulator';
@@ -40,7 +41,7 @@ const look = (): Promise<unknown> => {
     ...lndReadings(node.login, 'regtest'),
     ...lndPayments(node.login),
   };
-  return audit(payments, { settleMs: 0, marks: true, lightning });
+  return audit(payments, { settleMs: 0, mark: markEnded(payments), lightning });
 };
 /** A payment that is settled; the hash of its invoice. */
 async function taken(): Promise<string> {

@@ -173,8 +173,8 @@ describe('after a recovery', () => {
   it('asks once, and again after the next recovery', async () => {
     const one = await offered();
     await look();
-    const asked: string[] = [];
-    node.isAway = (path) => path.startsWith('/v1/invoice/') && asked.push(path) < 0;
+    const [asked, { hash }]: [string[], InvoiceRow] = [[], await read(one)];
+    node.isAway = (path) => path === `/v1/invoice/${hash}` && asked.push(path) < 0;
     for (let round = 0; round < 2; round += 1) {
       await recovered();
       await look();

@@ -143,12 +143,14 @@ it('is compared by the workflows of the reconciliation and the audit, where they
 });
 
 it('counts what it has taken and a peer who is away has not heard of, and not what it only holds', async () => {
-  const [taken, held] = [await paid(false), await paid(false)];
-  Object.assign(node, { isUp: false, isSynced: false });
+  const taken = await paid(false);
+  node.isSynced = false;
+  const held = await paid(false);
+  node.isUp = false;
   node.take(taken);
   await follow();
   expect(await statesOf([taken, held])).toEqual(['taken', 'held']);
-  const booked = [{ currency: 'BTC_LN', ledger: '0.002' }];
+  const booked = [{ currency: 'BTC_LN', ledger: '0.003' }];
   expect(await lightningPosition(payments, readings())).toEqual({ booked, missing: null });
   expect([await reconcile(), await frozen(), await incidents()]).toEqual([[], [], []]);
   node.lost = 2_000n;
