@@ -186,6 +186,24 @@ describe('after a recovery', () => {
     await look();
   });
 
+  it('waits for a node that is gone for a week at the most', async () => {
+    const one = await offered();
+    await look();
+    const age = (days: number): Promise<unknown> =>
+      unguarded(db, async (tx) => {
+        const at = `clock_timestamp() - make_interval(days => ${days}, secs => 10)`;
+        await tx.query(`UPDATE recovery SET begun_at = ${at}`);
+        await tx.query(`UPDATE lightning_invoice SET created_at = ${at} - interval '1 hour' WHERE id = $1`, [
+          one.invoiceId,
+        ]);
+      });
+    await age(6);
+    expect(await act.cancelPayment(one.paymentId, 'payer')).toEqual(refused.cancel);
+    await age(7);
+    expect(await act.cancelPayment(one.paymentId, 'payer')).toEqual({ status: 'CANCELLED' });
+    await look();
+  });
+
   it('waits for the word of the signer too', async () => {
     const one = await offered();
     await look();
