@@ -59,7 +59,7 @@ async function settle(world: World, { shop }: Owner, currency: Currency, count: 
 
 type Row = Readonly<{ currency: Currency; address: string; destinationTag?: string; amount: string }>;
 
-/** A row to a new address of the whitelist for each. */
+/** A row to a new address of the whitelist for each, with enough to bear what a new account costs. */
 async function rowsOf(world: World, { ann, shop }: Owner, currency: Currency): Promise<Row[]> {
   const postings = [{ debit: 'Q:capital', credit: `L:available:${shop.id}`, asset: currency, amount: '1000' }] as const;
   await world.db.transaction((tx) => post(tx, { key: `bench/${currency}`, entry: adjustment, postings }));
@@ -71,7 +71,7 @@ async function rowsOf(world: World, { ann, shop }: Owner, currency: Currency): P
     const address = codec.derive(codec.extendedKey(randomBytes(64), 'deposit'), 0);
     const destinationTag = destinationTags ? String(n) : null;
     await addToWhitelist(world.db.manager, shop.id, by, { type: 'wallet', currency, address, destinationTag });
-    rows.push({ currency, address, amount: '2.5', ...(destinationTag === null ? {} : { destinationTag }) });
+    rows.push({ currency, address, amount: '10', ...(destinationTag === null ? {} : { destinationTag }) });
   }
   return rows;
 }
