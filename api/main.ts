@@ -67,7 +67,7 @@ export async function startApi(config: Config, logger: Logger = createLogger(con
     sessions: new Sessions(db, config.SECRETS_KEY),
     mailer: createMailer(config),
     commands: new PaymentCommands(config, logger),
-    changes: new PaymentChanges(db, config.DATABASE_URL, logger),
+    changes: new PaymentChanges(db, config, logger),
     freshRates: new FreshRates(db),
     external: swapConversions(db, config.RATE_MAX_AGE_SECONDS),
     metrics,

@@ -1,6 +1,7 @@
 import type { DataSource } from 'typeorm';
 import type { ChainAdapter } from '../../domain/chains/chain';
 import { audit } from '../../db/audit/audit';
+import { markEnded } from '../../db/audit/mark-lightning';
 import type { LightningWitness } from '../../db/audit/audit-lightning';
 
 export type AuditDeps = Readonly<{
@@ -15,7 +16,7 @@ export const auditActivities = ({ db, adapters, lightning, log }: AuditDeps) => 
   /** Checks the invariants, keeps the result, and shouts when one is broken. Returns how many are. */
   async runAudit(): Promise<number> {
     const startedAt = Date.now();
-    const violations = await audit(db, { adapters, ...(lightning ? { lightning } : {}) });
+    const violations = await audit(db, { adapters, mark: markEnded(db), ...(lightning ? { lightning } : {}) });
     await db.query('INSERT INTO audit_run (violations, duration_ms) VALUES ($1, $2)', [
       JSON.stringify(violations),
       Date.now() - startedAt,

@@ -5,7 +5,13 @@ import type { LndReadings } from '../../chains/lightning/readings';
 import { showInvoice } from '../../commands/lightning/show';
 import { stepHeld, type HeldLook } from '../../commands/lightning/step';
 import { failPoint } from '../../db/fail-point';
-import { nameHash, unfinishedInvoices, type InvoiceRow } from '../../db/lightning/invoices';
+import {
+  nameHash,
+  secondsLeft,
+  unfinishedInvoices,
+  type InvoiceRow,
+  type UnfinishedInvoice,
+} from '../../db/lightning/invoices';
 import { invoiceBlocks, type HeldSighting, type HeldStep } from '../../domain/lightning/held-money';
 
 /** What brings our Lightning node and the rows of invoices together. Only the process that speaks to the node has the
@@ -49,13 +55,13 @@ export async function followInvoices(deps: LightningDeps): Promise<number> {
 }
 
 /** Whether nothing more can happen to it. */
-async function followOne(deps: LightningDeps, row: InvoiceRow): Promise<boolean> {
+async function followOne(deps: LightningDeps, row: UnfinishedInvoice): Promise<boolean> {
   const hash = row.hash ?? (await named(deps, row));
   // What the node cannot make, or has made otherwise, is sent back all the same once nobody wants it.
   if (row.state === 'planned' && hash) await make(deps, row, hash).catch((error: unknown) => note(deps, row, error));
   for (let looks = 0; looks < mostLooks; looks += 1) {
     const lookedAt = clockOf(deps);
-    const look = await lookAt(deps, hash);
+    const look = { ...(await lookAt(deps, hash)), isPast: row.isPast };
     await failPoint('lightning.afterLook');
     const step = await stepHeld(deps.db, row.id, look);
     await failPoint('lightning.afterStep');
@@ -74,30 +80,30 @@ function note({ log }: LightningDeps, { id }: InvoiceRow, error: unknown): false
   return false;
 }
 
-const secondsLeft = ({ expires_at: end }: InvoiceRow): number => Math.floor((end.getTime() - Date.now()) / 1000);
-
-/** The hash that the invoice gets, stored before the node hears of it; null where it is too late for one. */
-async function named({ db, keys }: LightningDeps, row: InvoiceRow): Promise<string | null> {
-  if (secondsLeft(row) <= 0) return null;
-  const hash = await nameHash(db, row.id, newPreimage(keys, row.id).hash);
+/** The hash that the invoice gets, stored before the node hears of it. null: it is too late for one, and the node knows
+ *  of none either, which may have made it in the time that a recovery has lost. */
+async function named({ db, invoices, keys }: LightningDeps, row: InvoiceRow): Promise<string | null> {
+  const { hash } = newPreimage(keys, row.id);
+  if ((await secondsLeft(db, row)) <= 0 && (await invoices.lookUp(hash)).state === 'unknown') return null;
+  const own = await nameHash(db, row.id, hash);
   await failPoint('lightning.afterName');
-  return hash;
+  return own;
 }
 
 /** Has the node make the invoice, and stores its text for the payer. Asked again, the node gives the same one. */
 async function make({ db, invoices }: LightningDeps, row: InvoiceRow, hash: string): Promise<void> {
-  const expirySeconds = secondsLeft(row);
+  const expirySeconds = await secondsLeft(db, row);
   if (expirySeconds <= 0) return;
   const { text } = await invoices.create({
     ...{ hash, amountMsat: BigInt(row.asked_msat), description: row.payment_id },
-    ...{ expirySeconds, cltvBlocks: invoiceBlocks },
+    ...{ expirySeconds, endsAt: Math.floor(row.expires_at.getTime() / 1000), cltvBlocks: invoiceBlocks },
   });
   await failPoint('lightning.afterMake');
   await showInvoice(db, row.id, text);
 }
 
 /** The height after the sighting: blocks that come in between count as gone. */
-async function lookAt({ invoices, readings }: LightningDeps, hash: string | null): Promise<HeldLook> {
+async function lookAt({ invoices, readings }: LightningDeps, hash: string | null): Promise<Omit<HeldLook, 'isPast'>> {
   const nothing: HeldSighting = { state: 'unknown', paidMsat: 0n, expiryHeight: null };
   if (hash === null) return { sighting: nothing, height: null };
   const seen = await invoices.lookUp(hash);

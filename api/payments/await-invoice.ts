@@ -3,6 +3,7 @@ import { readInvoicesById } from '../../db/payments/payment-queries';
 import { DomainError } from '../../domain/errors';
 import type { PaymentRow } from '../../domain/payments/payment';
 import type { ApiDeps } from '../http/deps';
+import { withOwnInvoice } from './own-invoice';
 
 /** What is paid by Lightning is paid by an invoice, which the chain worker has the node make: within a second where all
  *  is well. Answers wait for it so long. No connection to the database is kept meanwhile. */
@@ -13,10 +14,12 @@ const late = (): DomainError =>
 
 /** The payment once its invoice is there, or it waits for none any more; null: it waits still. */
 export async function invoiceShown(
-  { changes, db }: Pick<ApiDeps, 'changes' | 'db'>,
+  deps: Pick<ApiDeps, 'changes' | 'config' | 'db'>,
   payment: PaymentRow,
 ): Promise<PaymentRow | null> {
-  if (!isWithoutInvoice(payment)) return payment;
+  const { changes, db } = deps;
+  const { row: shown } = await withOwnInvoice(deps, { row: payment });
+  if (!isWithoutInvoice(shown)) return shown;
   const { promise, resolve } = Promise.withResolvers<PaymentRow | null>();
   const look = ({ row }: Readonly<{ row: PaymentRow }>): void => {
     if (!isWithoutInvoice(row)) resolve(row);
@@ -25,7 +28,7 @@ export async function invoiceShown(
   const timer = setTimeout(() => resolve(null), patienceMs);
   try {
     // It may have come before anybody watched.
-    for (const now of await readInvoicesById(db, [payment.id])) look(now);
+    for (const now of await readInvoicesById(db, [payment.id])) look(await withOwnInvoice(deps, now));
     return await promise;
   } finally {
     clearTimeout(timer);
@@ -36,7 +39,7 @@ export async function invoiceShown(
 /** A payment that was opened, with its invoice where it is by Lightning. One without is cancelled: nobody has seen it,
  *  and nobody shall pay it. Throws UPSTREAM_UNAVAILABLE. */
 export async function openedWithInvoice(
-  deps: Pick<ApiDeps, 'changes' | 'db'>,
+  deps: Pick<ApiDeps, 'changes' | 'config' | 'db'>,
   opened: PaymentRow,
 ): Promise<PaymentRow> {
   const shown =
@@ -44,13 +47,15 @@ export async function openedWithInvoice(
   // Of two with one idempotency key the other may have cancelled it.
   const isWithdrawn = shown?.status === 'CANCELLED' && shown.idempotency_key !== opened.idempotency_key;
   if (!shown || isWithdrawn) throw late();
-  return shown;
+  const { row } = await withOwnInvoice(deps, { row: shown });
+  if (isWithoutInvoice(row)) throw late();
+  return row;
 }
 
 /** A payment for which BTC_LN was chosen, once its invoice is there. It stays as it was chosen, and its page shows the
  *  invoice when it comes. Throws UPSTREAM_UNAVAILABLE. */
 export async function chosenWithInvoice(
-  deps: Pick<ApiDeps, 'changes' | 'db'>,
+  deps: Pick<ApiDeps, 'changes' | 'config' | 'db'>,
   chosen: PaymentRow,
 ): Promise<PaymentRow> {
   const shown = await invoiceShown(deps, chosen);

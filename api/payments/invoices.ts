@@ -17,6 +17,7 @@ import { cancelNow, selectNow } from './decide';
 import type { ApiDeps } from '../http/deps';
 import { iconPath } from '../currencies/icons';
 import { streamInvoice } from './invoice-stream';
+import { withOwnInvoice } from './own-invoice';
 import { presentInvoice } from './present-invoice';
 import { route } from '../http/route';
 import { unlessKnown } from '../http/unchanged';
@@ -29,7 +30,7 @@ const invoiceParams = Type.Object({ invoiceId: Type.String({ description: 'Publi
 export async function invoiceOf(deps: ApiDeps, slug: string, missing: ErrorCode): Promise<InvoiceRead> {
   const invoice = await readInvoice(deps.db, slug);
   if (!invoice) throw new DomainError(missing);
-  return invoice;
+  return withOwnInvoice(deps, invoice);
 }
 
 export const getInvoiceStatus = route({

@@ -2,7 +2,9 @@ import { Client } from 'pg';
 import type { Logger } from 'pino';
 import type { DataSource } from 'typeorm';
 import { connectionTo } from '../../db/connection';
+import type { Config } from '../../domain/config';
 import { merchantsOf, readInvoicesById, type InvoiceRead } from '../../db/payments/payment-queries';
+import { withOwnInvoice } from './own-invoice';
 
 type Listener = (invoice: InvoiceRead) => void;
 type Hearer = () => void;
@@ -20,8 +22,8 @@ export class PaymentChanges {
   private isClosed = false;
 
   constructor(
-    private readonly db: DataSource,
-    private readonly url: string,
+    readonly db: DataSource,
+    readonly config: Pick<Config, 'DATABASE_URL' | 'chain'>,
     private readonly logger: Logger,
     private readonly lookMs = 3000,
   ) {}
@@ -67,7 +69,7 @@ export class PaymentChanges {
 
   private listen(): void {
     const client = new Client({
-      ...connectionTo(this.url),
+      ...connectionTo(this.config.DATABASE_URL),
       application_name: 'api-changes',
       connectionTimeoutMillis: 2000,
       keepAlive: true,
@@ -114,9 +116,14 @@ export class PaymentChanges {
     );
   }
 
+  private async read(ids: readonly string[]): Promise<InvoiceRead[]> {
+    const reads = await readInvoicesById(this.db, ids);
+    return Promise.all(reads.map((read) => withOwnInvoice(this, read)));
+  }
+
   private lookAt(ids: string[]): void {
     if (!ids.length) return;
-    readInvoicesById(this.db, ids).then(
+    this.read(ids).then(
       (invoices) => {
         for (const invoice of invoices)
           for (const listener of this.watched.get(invoice.row.id) ?? []) listener(invoice);

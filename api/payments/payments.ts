@@ -11,6 +11,7 @@ import { timelineOf } from '../../db/payments/timeline';
 import { openingDeps, type ApiDeps } from '../http/deps';
 import { idempotencyKeyOf } from '../http/idempotency';
 import { chosenWithInvoice, openedWithInvoice } from './await-invoice';
+import { withOwnInvoice } from './own-invoice';
 import { checkCurrencyChoice } from './currency-choice';
 import { cancelNow, selectNow } from './decide';
 import { route } from '../http/route';
@@ -126,7 +127,7 @@ export async function ownPayment(
   if (!isId(id)) throw new DomainError('INVALID_PAYMENT_ID');
   const found = await readPayment(deps.db, merchantId, id);
   if (!found) throw new DomainError(missing);
-  return found;
+  return withOwnInvoice(deps, found);
 }
 
 export const getPayment = route({

@@ -12,6 +12,8 @@ export type AskedInvoice = Readonly<{
   amountMsat: bigint;
   description: string;
   expirySeconds: number;
+  /** When that is by the clock of who asks, where it is another one than ours; Unix seconds. */
+  endsAt?: number;
   /** Blocks that the payer's last part must have left when it arrives. */
   cltvBlocks: number;
   /** Names channels in the invoice that are not announced. */
@@ -55,7 +57,7 @@ const states = { OPEN: 'open', ACCEPTED: 'accepted', SETTLED: 'settled', CANCELE
 const stateNames = Object.keys(states) as (keyof typeof states)[];
 const partStates = ['ACCEPTED', 'SETTLED', 'CANCELED'] as const;
 const pageSize = 500;
-/** By how much the node's clock may differ from ours. */
+/** By how much the node's clock may differ from that of who asks. */
 const clockSlackSeconds = 60;
 
 /** Messages of lnd's `invoices/errors.go`, v0.20. */
@@ -101,7 +103,7 @@ function paidIn(state: InvoiceSighting['state'], invoice: Fields, parts: readonl
 function differenceOf(asked: AskedInvoice, invoice: Invoice, network: BitcoinNetwork, isNew: boolean): string | null {
   const life = invoice.expiresAt - invoice.createdAt;
   // It was made for the same end, and since then its way to the node and the two clocks have cost some of it.
-  const latest = Math.floor(Date.now() / 1000) + asked.expirySeconds + clockSlackSeconds;
+  const latest = (asked.endsAt ?? Math.floor(Date.now() / 1000) + asked.expirySeconds) + clockSlackSeconds;
   const differs: readonly [boolean, string][] = [
     [invoice.network !== network, `it is of ${invoice.network}`],
     [invoice.hash !== asked.hash, 'it is for another hash'],

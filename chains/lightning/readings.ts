@@ -1,4 +1,17 @@
-import { counted, fields, height, hexText, list, Misshapen, oneOf, text, whole, yes, type Fields } from './answers';
+import {
+  bytes,
+  counted,
+  fields,
+  height,
+  hexText,
+  list,
+  Misshapen,
+  oneOf,
+  text,
+  whole,
+  yes,
+  type Fields,
+} from './answers';
 import { lndHttp, type LndLogin } from './http';
 import type { BitcoinNetwork, Invoice } from './invoice';
 
@@ -37,9 +50,13 @@ export type LndReadings = Readonly<{
   info(): Promise<NodeInfo>;
   channels(): Promise<readonly Channel[]>;
   /** All that the node has of its own, at the most: in channels that are open, being opened or closed, what is on its
-   *  way to others, and its wallet. Without what it holds for invoices: that is not its own yet. What a close has under
+   *  way to others, and its wallet. Without what comes in (`incoming`): that may not be its own. What a close has under
    *  way may count twice. Millisatoshi. */
   holds(): Promise<bigint>;
+  /** What is offered to the node in its channels, by hash: money that it holds or forwards, and what it has taken whose
+   *  channel has not told the other side yet. lnd says whole satoshi: each is given as one more, at the most.
+   *  Millisatoshi. */
+  incoming(): Promise<ReadonlyArray<Readonly<{ hash: string; msat: bigint }>>>;
   /** An invoice as lnd itself reads it: what it would pay, to whom. */
   decode(invoice: string): Promise<Pick<Invoice, 'amountMsat' | 'hash' | 'payee' | 'createdAt' | 'expiresAt'>>;
   /** All channels in one file, which the node's seed alone opens (Base64). With it, and without the newest state, peers
@@ -73,6 +90,13 @@ function channelOf(value: unknown): Channel {
     receivable: sendableBy(whole(channel, 'remote_balance'), theirs, ours),
   };
 }
+
+/** What a channel has coming in. Of amounts lnd leaves out what is less than a satoshi. */
+const incomingOf = (value: unknown): Array<Readonly<{ hash: string; msat: bigint }>> =>
+  list(fields(value, 'A channel'), 'pending_htlcs')
+    .map((one) => fields(one, 'A part'))
+    .filter((part) => yes(part, 'incoming'))
+    .map((part) => ({ hash: bytes(part, 'hash_lock', 32), msat: 1000n * whole(part, 'amount') + 999n }));
 
 /** What can be sent and received now, over all channels that are up. One payment may go by several of them, in parts:
  *  the largest one may still be less. Satoshi. */
@@ -136,6 +160,11 @@ export function lndReadings(login: LndLogin, network: BitcoinNetwork): LndReadin
       lnd.ask({
         path: '/v1/channels',
         shape: (answer) => list(fields(answer, 'The list'), 'channels').map(channelOf),
+      }),
+    incoming: () =>
+      lnd.ask({
+        path: '/v1/channels',
+        shape: (answer) => list(fields(answer, 'The list'), 'channels').flatMap(incomingOf),
       }),
     decode: (invoice) =>
       lnd.ask({

@@ -7,6 +7,7 @@ import {
   endInvoice,
   lockInvoice,
   noteHeld,
+  noteLooked,
   recordTaken,
   type InvoiceRow,
 } from '../../db/lightning/invoices';
@@ -21,21 +22,25 @@ export type HeldLook = Readonly<{
   sighting: HeldSighting;
   /** The node's newest block; null: it does not know that it has the newest. */
   height: number | null;
+  /** The time of the payment was over before the node was asked. */
+  isPast: boolean;
 }>;
 
 /** Carries out the step that follows from a look at the node, all but the word to the node, in one transaction. Returns
  *  the step: `settle` and `cancel` are for the caller to say. Safe to repeat, and for two at once. */
-export const stepHeld = (db: DataSource, id: string, { sighting, height }: HeldLook): Promise<HeldStep> =>
+export const stepHeld = (db: DataSource, id: string, { sighting, height, isPast }: HeldLook): Promise<HeldStep> =>
   db.transaction(async (tx) => {
-    const { row, isWanted } = await lockInvoice(tx, id);
+    const { row, isWanted, isInDoubt } = await lockInvoice(tx, id);
     const step = nextHeldStep({
       record: recordOf(row),
       sighting,
       height,
       isWanted,
+      isPast,
       askedMsat: BigInt(row.asked_msat),
     });
     await apply(tx, row, sighting, step);
+    if (isInDoubt && step.do === 'wait') await noteLooked(tx, row.id);
     await noteIncident(tx, row, step);
     await failPoint('lightning.beforeCommit');
     return step;

@@ -6,6 +6,7 @@ import { bookChecks } from './check-books';
 import { lightningChecks } from './check-lightning';
 import { recordChecks } from './check-records';
 import { sendingChecks } from './check-sending';
+import type { MarkEnded } from './ended-lightning';
 import type { Violation } from './violation';
 
 /** All run on one snapshot. */
@@ -25,19 +26,21 @@ async function look(db: DataSource): Promise<Violation[]> {
 
 /** Checks I1–I16 as far as they apply: the books on one snapshot, and, with adapters, the books against the chains at
  *  one final block, and against the word of the Lightning node. What looks wrong is looked at again after `settleMs`,
- *  and only what is wrong both times is reported. */
+ *  and only what is wrong both times is reported. `mark`: keeps what the node has said of what ended, so that it is
+ *  not asked again; without it nothing is written. */
 export async function audit(
   db: DataSource,
   {
     adapters = [],
     lightning,
+    mark,
     settleMs = 1500,
-  }: { adapters?: readonly ChainAdapter[]; lightning?: LightningWitness; settleMs?: number } = {},
+  }: { adapters?: readonly ChainAdapter[]; lightning?: LightningWitness; mark?: MarkEnded; settleMs?: number } = {},
 ): Promise<Violation[]> {
   const all = async (): Promise<Violation[]> => [
     ...(await look(db)),
     ...(await auditHoldings(db, adapters)),
-    ...(lightning ? await auditInvoices(db, lightning) : []),
+    ...(lightning ? await auditInvoices(db, lightning, mark) : []),
   ];
   const first = await all();
   if (!first.length) return [];

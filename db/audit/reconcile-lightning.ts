@@ -11,6 +11,8 @@ import { freeze } from '../limits/outbound';
 export type LightningHoldings = Readonly<{
   /** All that the node has of its own, at the most. Millisatoshi. */
   holds(): Promise<bigint>;
+  /** What waits in its channels to become its own, by hash, at the most. Millisatoshi. */
+  incoming(): Promise<ReadonlyArray<Readonly<{ hash: string; msat: bigint }>>>;
 }>;
 
 /** `missing`: what the node lacks of all that is booked of these assets; null where it has enough. Whole units. */
@@ -31,8 +33,23 @@ export async function lightningPosition(db: DataSource, node: LightningHoldings)
   );
   if (!booked.length) return { booked, missing: null };
   const inAll = booked.reduce((sum, { ledger }) => sum + toUnits(fit(ledger, decimals, 'up'), decimals), 0n);
-  const missing = inAll - (await leaving(db)) - (await node.holds()) / 1000n;
+  // Before the balance: what arrives in between is counted twice, and not left out.
+  const incoming = await node.incoming();
+  const has = (await node.holds()) + (await takenOf(db, incoming));
+  const missing = inAll - (await leaving(db)) - has / 1000n;
   return { booked, missing: missing > 0n ? fromUnits(missing, decimals) : null };
+}
+
+/** What of it is booked as taken. The node has it for good, and it waits in a channel whose other side is away: where
+ *  that does not come back, the node takes it on the chain. Money that is only held is not in this. Millisatoshi. */
+async function takenOf(db: DataSource, incoming: Awaited<ReturnType<LightningHoldings['incoming']>>): Promise<bigint> {
+  if (!incoming.length) return 0n;
+  const rows = await db.query<Array<{ hash: string | null }>>(
+    `SELECT hash FROM lightning_invoice WHERE state = 'taken' AND hash = ANY($1::text[])`,
+    [incoming.map(({ hash }) => hash)],
+  );
+  const taken = new Set(rows.map(({ hash }) => hash));
+  return incoming.reduce((sum, { hash, msat }) => (taken.has(hash) ? sum + msat : sum), 0n);
 }
 
 /** What the node was told to pay, and what nobody has booked yet: it may have left. Satoshi. */

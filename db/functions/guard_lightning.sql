@@ -85,6 +85,9 @@ CREATE OR REPLACE FUNCTION guard_payment_of_lightning() RETURNS trigger LANGUAGE
     IF EXISTS (SELECT FROM lightning_invoice WHERE payment_id = OLD.id AND is_for_payment AND state = 'taking') THEN
       RAISE EXCEPTION 'payment % waits for Lightning money that is being taken', OLD.id USING ERRCODE = 'CP015';
     END IF;
+    IF is_lightning_in_doubt(OLD.id) THEN
+      RAISE EXCEPTION 'the node may have money of payment % that a recovery has lost', OLD.id USING ERRCODE = 'CP015';
+    END IF;
     RETURN NEW;
   END $$;
 

@@ -54,6 +54,8 @@ const names = [
   'end_lightning',
   'free_idempotency_key',
   'guard_lightning_payment',
+  'await_lightning',
+  'note_ended_lightning',
   // ledger
   'journal_stands',
   'check_request_journal',

@@ -26,6 +26,8 @@ export const lightningInvoiceEntity = entity('lightning_invoice', {
   taken_msat: nullable(bigint()),
   over_at: nullable(timestamptz()),
   created_at: timestamptz(),
+  /** When the node was asked about it after a recovery; null: there was none since, or it was not asked yet. */
+  looked_at: nullable(timestamptz()),
 });
 
 /** What the node pays: one row for each payment hash. */
@@ -46,6 +48,14 @@ export const lightningPaymentEntity = entity('lightning_payment', {
   created_at: timestamptz(),
   refund_id: nullable(id()),
   leg_id: nullable(id()),
+});
+
+/** What has ended and was not held against the word of the node yet. */
+export const lightningUnauditedEntity = entity('lightning_unaudited', {
+  kind: key(text<'invoice' | 'payment'>()),
+  hash: key(text()),
+  /** Looks in which the node gave no answer about it. */
+  tries: smallint(),
 });
 
 /** One row: what the node said last. Satoshi. */

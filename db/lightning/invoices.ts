@@ -27,6 +27,16 @@ export async function planInvoice(
   return id;
 }
 
+/** Whole seconds until it ends, by the database's clock, the only one that deadlines know; below 0 after its end. */
+export async function secondsLeft(db: DataSource, { id }: Pick<InvoiceRow, 'id'>): Promise<number> {
+  const [row] = await db.query<Array<{ left: number | null }>>(
+    `SELECT floor(extract(epoch FROM expires_at - clock_timestamp()))::integer AS left
+       FROM lightning_invoice WHERE id = $1`,
+    [id],
+  );
+  return row?.left ?? 0;
+}
+
 /** Plans invoices beside the addresses of payments of bitcoin whose merchants take both. Returns how many.
  *  `receivable`: satoshi. */
 export async function planBeside(db: DataSource, receivable: bigint): Promise<number> {
@@ -61,15 +71,23 @@ export const noteOpen = (tx: EntityManager, id: string, invoice: string): Promis
 export const noteHeld = (tx: EntityManager, id: string): Promise<number> =>
   changedCount(tx, `UPDATE lightning_invoice SET state = 'held' WHERE id = $1 AND state = 'open'`, [id]);
 
+/** Notes that the node was asked about it, which has nothing that a recovery has lost. */
+export const noteLooked = (tx: EntityManager, id: string): Promise<number> =>
+  changedCount(tx, 'UPDATE lightning_invoice SET looked_at = clock_timestamp() WHERE id = $1', [id]);
+
+/** `isQuiet`: its payment waits and has time left, it is open by the row and by the node, and was asked about since the
+ *  last recovery: nothing is to be done. `isPast`: the time of its payment is over. */
+export type UnfinishedInvoice = InvoiceRow & Readonly<{ isQuiet: boolean; isPast: boolean }>;
+
 /** All that something may still happen to: first what the node may hold money of, then what it has to make, of each
  *  merchant in turn, so that none waits for all of another's; those beside an address last, for nobody waits for them.
- *  `isQuiet`: its payment waits, and it is open by the row and, as `open` says, by the node: nothing is to be done. */
-export const unfinishedInvoices = (
-  db: DataSource,
-  open: ReadonlySet<string>,
-): Promise<Array<InvoiceRow & Readonly<{ isQuiet: boolean }>>> =>
-  db.query<Array<InvoiceRow & Readonly<{ isQuiet: boolean }>>>(
-    `SELECT i.*, i.state = 'open' AND i.hash = ANY($1::text[]) AND wants_lightning(i.id) AS "isQuiet"
+ *  `open`: what the node says is open. */
+export const unfinishedInvoices = (db: DataSource, open: ReadonlySet<string>): Promise<UnfinishedInvoice[]> =>
+  db.query<UnfinishedInvoice[]>(
+    `SELECT i.*, p.expires_at <= clock_timestamp() AS "isPast",
+            i.state = 'open' AND i.hash = ANY($1::text[]) AND p.expires_at > clock_timestamp()
+              AND (greatest(i.created_at, i.looked_at) < (SELECT restored_at())) IS NOT TRUE
+              AND wants_lightning(i.id) AS "isQuiet"
        FROM lightning_invoice i JOIN payment p ON p.id = i.payment_id WHERE i.over_at IS NULL
       ORDER BY coalesce(i.state IN ('planned', 'cancelling') OR i.hash = ANY($1::text[]), true),
                i.beside IS NOT NULL,
@@ -83,16 +101,23 @@ export const unfinishedInvoices = (
 export const invoicesOf = (tx: EntityManager, paymentId: string): Promise<InvoiceRow[]> =>
   tx.query<InvoiceRow[]>('SELECT * FROM lightning_invoice WHERE payment_id = $1 ORDER BY created_at, id', [paymentId]);
 
-/** The row after its payment, both locked until the transaction ends, and whether the payment waits for the money. */
-export async function lockInvoice(tx: EntityManager, id: string): Promise<{ row: InvoiceRow; isWanted: boolean }> {
+/** `isWanted`: the payment waits for the money. `isInDoubt`: a recovery has brought the row back, and the node was not
+ *  asked about it since. */
+type LockedInvoice = Readonly<{ row: InvoiceRow; isWanted: boolean; isInDoubt: boolean }>;
+
+/** The row after its payment, both locked until the transaction ends. */
+export async function lockInvoice(tx: EntityManager, id: string): Promise<LockedInvoice> {
   await tx.query<unknown[]>(
     'SELECT FROM payment WHERE id = (SELECT payment_id FROM lightning_invoice WHERE id = $1) FOR UPDATE',
     [id],
   );
   const [row] = await tx.query<InvoiceRow[]>('SELECT * FROM lightning_invoice WHERE id = $1 FOR UPDATE', [id]);
   if (!row) throw new DomainError('PAYMENT_NOT_FOUND', `There is no Lightning invoice ${id}`);
-  const [wants] = await tx.query<Array<{ isWanted: boolean | null }>>('SELECT wants_lightning($1) AS "isWanted"', [id]);
-  return { row, isWanted: wants!.isWanted === true };
+  const [now] = await tx.query<Array<Record<'isWanted' | 'isInDoubt', boolean | null>>>(
+    'SELECT wants_lightning($1) AS "isWanted", is_lightning_in_doubt($2) AS "isInDoubt"',
+    [id, row.payment_id],
+  );
+  return { row, isWanted: now!.isWanted === true, isInDoubt: now!.isInDoubt === true };
 }
 
 /** Decides about its money, and returns what is decided, now or before. */

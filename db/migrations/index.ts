@@ -64,6 +64,8 @@ import { AddedFees1799001088000 } from './1799001088000-added-fees';
 import { PaymentsWithMoney1799001089000 } from './1799001089000-payments-with-money';
 import { LightningLines1799001090000 } from './1799001090000-lightning-lines';
 import { BesideAddresses1799001095000 } from './1799001095000-beside-addresses';
+import { LooksAfterRecoveries1799001115000 } from './1799001115000-looks-after-recoveries';
+import { UnauditedLightning1799001116000 } from './1799001116000-unaudited-lightning';
 
 /** Every migration, oldest first; only ever added to. Functions, triggers and views are in db/functions. */
 export const migrations = [
@@ -133,4 +135,6 @@ export const migrations = [
   PaymentsWithMoney1799001089000,
   LightningLines1799001090000,
   BesideAddresses1799001095000,
+  LooksAfterRecoveries1799001115000,
+  UnauditedLightning1799001116000,
 ];

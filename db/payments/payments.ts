@@ -54,14 +54,16 @@ export async function factsOf(tx: EntityManager, payment: PaymentRow): Promise<P
   const [clock] = await prepared(tx, 'payment-clock').query<Array<{ now: Date; scanned: boolean; taking: boolean }>>(
     `SELECT clock_timestamp() AS now,
             EXISTS (SELECT FROM lightning_invoice
-                     WHERE payment_id = $1 AND is_for_payment AND state = 'taking') AS taking,
+                     WHERE payment_id = $1 AND is_for_payment AND state = 'taking')
+              OR is_lightning_in_doubt($1) AS taking,
             clock_timestamp() > $2::timestamptz AND NOT EXISTS (
               SELECT FROM address a LEFT JOIN chain_cursor c ON c.network = a.network
                WHERE a.payment_id = $1 AND NOT a.is_elsewhere
                  AND (c.network IS NULL OR c.scanned_through <= $2::timestamptz
                  OR a.role = 'deposit' AND a.tag = '' AND coalesce(a.balance_through <= $2::timestamptz, true) AND (
                    c.traces_off_since IS NOT NULL OR EXISTS (
-                     SELECT FROM untraced_block u WHERE u.network = c.network AND u.scanned_at IS NULL)))) AS scanned`,
+                     SELECT FROM untraced_block u WHERE u.network = c.network AND u.scanned_at IS NULL))))
+              AND NOT awaits_lightning($1) AS scanned`,
     [payment.id, payment.expires_at],
   );
   const limit = payment.currency ? networkOf(payment.currency).confirmLimitSeconds : 0;

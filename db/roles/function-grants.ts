@@ -3,6 +3,7 @@ import type { DatabaseRole } from './roles';
 /** Who may call which function. Those that write run with the rights of the owner, on a fixed search_path. */
 export const functionGrants: Readonly<Record<string, readonly DatabaseRole[]>> = {
   admit_destinations: ['signer'],
+  awaits_lightning: ['api', 'payments'],
   branch_key: ['payments', 'chain', 'signer', 'audit'],
   claim_address: ['api', 'operator'],
   claim_deposit: ['api', 'operator'],
@@ -22,6 +23,7 @@ export const functionGrants: Readonly<Record<string, readonly DatabaseRole[]>> =
   free_of: ['api', 'operator'],
   hold_freezes: ['signer'],
   insert_payment_2: ['payments'],
+  is_lightning_in_doubt: ['api', 'payments', 'chain'],
   is_shared_account: ['api', 'payments'],
   journal_stands: ['api', 'payments', 'chain', 'audit'],
   end_lightning: ['chain'],
@@ -39,6 +41,7 @@ export const functionGrants: Readonly<Record<string, readonly DatabaseRole[]>> =
   register_network_keys: ['signer'],
   repeat_top_up: ['payments', 'chain', 'signer'],
   request_workflow_2: ['api', 'payments', 'chain', 'signer', 'operator'],
+  restored_at: ['chain'],
   restart_key_index: ['signer'],
   shared_key: ['api', 'payments'],
   skip_ids: ['signer'],

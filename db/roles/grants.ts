@@ -162,7 +162,7 @@ export const tableGrants: TableGrants = {
   liability_tree: { api: 'SELECT', audit: 'SELECT, INSERT' },
   lightning_invoice: {
     'api, payments': 'SELECT, INSERT',
-    chain: 'SELECT, UPDATE (hash, invoice, state)',
+    chain: 'SELECT, UPDATE (hash, invoice, looked_at, state)',
     audit: 'SELECT',
   },
   lightning_node: {
@@ -174,6 +174,7 @@ export const tableGrants: TableGrants = {
     'audit, operator': 'SELECT',
     signer: 'SELECT, INSERT, UPDATE (calls, fee_msat, outcome, over_at, preimage, unanswered)',
   },
+  lightning_unaudited: { payments: 'SELECT, UPDATE (tries), DELETE', audit: 'SELECT' },
   live_key: { 'api, payments': 'SELECT' },
   mail: {
     api: 'SELECT, INSERT, UPDATE (last_error, sealed, sent_at), DELETE',

@@ -32,6 +32,8 @@ export type HeldFacts = Readonly<{
   /** Does the payment still wait for this money? Not once it has ended, was paid otherwise, or has a newer quote. Read
    *  in the transaction that decides. */
   isWanted: boolean;
+  /** Was the time of the payment over before the node was asked? It ends once its invoice has. */
+  isPast: boolean;
   askedMsat: bigint;
 }>;
 
@@ -99,10 +101,11 @@ const blocksLeft = ({ sighting: { expiryHeight }, height }: HeldFacts): number |
   expiryHeight === null || height === null ? null : expiryHeight - height;
 
 function undecided(facts: HeldFacts): HeldStep {
-  const { sighting, isWanted, askedMsat } = facts;
+  const { sighting, isWanted, isPast, askedMsat } = facts;
   if (sighting.state === 'cancelled') return decide('return', 'sent back by the node');
   if (!isWanted) return decide('return', 'not wanted');
-  if (sighting.state !== 'accepted') return { do: 'wait' }; // open, or not made yet
+  // Open, or not made yet: nothing came in time.
+  if (sighting.state !== 'accepted') return isPast ? decide('return', 'too late') : { do: 'wait' };
   if (sighting.paidMsat < askedMsat) return decide('return', 'too little');
   if (sighting.paidMsat > mostOf(askedMsat)) return decide('return', 'too much');
   const left = blocksLeft(facts);

@@ -54,13 +54,15 @@ export type PaymentFacts = Readonly<{
   quoteExpiresAt: Date | null;
   isChild: boolean;
   now: Date;
-  /** Every network on which money could come has been scanned past `expiresAt`. Invariants: 1.5. */
+  /** Every network on which money could come has been scanned past `expiresAt`, and the Lightning node has said that it
+   *  has none. Invariants: 1.5. */
   scannedPastExpiry: boolean;
   /** After this a payment that is still not confirmed fails. Invariants: 3, row 14. */
   confirmBy: Date;
   /** After this another asset that nobody has accepted fails the payment. Row 21. */
   crossDeadline: Date;
-  /** It is decided to take money that our Lightning node holds for it. Until that is over, status and quote stay. */
+  /** It is decided to take money that our Lightning node holds for it, or the node may have taken some in the time that
+   *  a recovery has lost. Until that is over, status and quote stay. */
   isBeingTaken: boolean;
   deposits: readonly DepositFact[];
   exceptions: readonly PaymentException[];

@@ -66,7 +66,8 @@ export const stateRows: readonly StateRow[] = [
     from: ['AWAITING_CURRENCY', 'WAITING'],
     to: ['EXPIRED'],
     cause: 'The payment expires unpaid',
-    guard: 'The chain has been scanned past `expiresAt`, and no deposit was seen in time.',
+    guard:
+      'The chain has been scanned past `expiresAt`, and no deposit was seen in time. An invoice of Lightning is over.',
     effect: 'The address stays watched (row 18).',
     events: ['payment.expired'],
   },

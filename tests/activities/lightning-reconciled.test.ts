@@ -21,14 +21,22 @@ let chain: DataSource;
 const readings = () => lndReadings(node.login, 'regtest');
 const reconcile = () => reconcileLightning(payments, readings(), 1);
 
+const follow = () =>
+  followInvoices({
+    ...{ db: chain, invoices: lndInvoices(node.login, 'regtest'), readings: readings(), keys: ['22'.repeat(32)] },
+    log: { error: (fields: object) => expect(fields).toEqual({}) },
+  });
+const statesOf = async (hashes: readonly string[]): Promise<string[]> =>
+  Promise.all(
+    hashes.map(async (hash) => {
+      const [row] = await db.query<[{ state: string }]>('SELECT state FROM lightning_invoice WHERE hash = $1', [hash]);
+      return row.state;
+    }),
+  );
+
 /** A payment whose invoice is paid: until the node holds the money, or until it is taken and booked. */
 async function paid(isTaken: boolean): Promise<string> {
   const { invoiceId } = await aPaymentWithInvoice(db, payments);
-  const follow = () =>
-    followInvoices({
-      ...{ db: chain, invoices: lndInvoices(node.login, 'regtest'), readings: readings(), keys: ['22'.repeat(32)] },
-      log: { error: (fields: object) => expect(fields).toEqual({}) },
-    });
   await follow();
   const [{ hash }] = await db.query<[{ hash: string }]>('SELECT hash FROM lightning_invoice WHERE id = $1', [
     invoiceId,
@@ -50,7 +58,7 @@ beforeAll(async () => {
 });
 beforeEach(async () => {
   node.mend();
-  Object.assign(node, { capital: 0n, lost: 0n });
+  Object.assign(node, { capital: 0n, lost: 0n, isUp: true });
   await db.query('DELETE FROM egress_freeze');
 });
 afterAll(async () => {
@@ -97,6 +105,7 @@ it('concludes nothing from a node that is away, or is on the move', async () => 
   }
   node.mend();
   const moving = {
+    incoming: () => readings().incoming(),
     holds: async () => {
       node.lost += 1_000n;
       return readings().holds();
@@ -128,7 +137,24 @@ it('is compared by the workflows of the reconciliation and the audit, where they
   expect(said).toEqual([expect.stringContaining('The Lightning node has less than the books say')]);
   expect(await frozen()).toEqual([expect.objectContaining({ currency: 'BTC_LN' })]);
   const { track } = lndPayments(node.login);
-  const lightning = { ...lndInvoices(node.login, 'regtest'), holds: readings().holds, track };
+  const lightning = { ...lndInvoices(node.login, 'regtest'), ...readings(), track };
   expect(await auditActivities({ db: payments, adapters: [], lightning, log }).runAudit()).toBe(1);
   expect(await auditActivities({ db: payments, adapters: [], log }).runAudit()).toBe(0);
+});
+
+it('counts what it has taken and a peer who is away has not heard of, and not what it only holds', async () => {
+  const taken = await paid(false);
+  node.isSynced = false;
+  const held = await paid(false);
+  node.isUp = false;
+  node.take(taken);
+  await follow();
+  expect(await statesOf([taken, held])).toEqual(['taken', 'held']);
+  const booked = [{ currency: 'BTC_LN', ledger: '0.003' }];
+  expect(await lightningPosition(payments, readings())).toEqual({ booked, missing: null });
+  expect([await reconcile(), await frozen(), await incidents()]).toEqual([[], [], []]);
+  node.lost = 2_000n;
+  expect(await lightningPosition(payments, readings())).toEqual({ booked, missing: '0.00000002' });
+  Object.assign(node, { isUp: true, lost: 0n });
+  expect(await lightningPosition(payments, readings())).toEqual({ booked, missing: null });
 });

@@ -12,7 +12,7 @@ import { checkLightning, checkLightningFollower, checkMacaroon } from '../../wor
 import { invoiceMacaroon, payMacaroon, readMacaroon } from '../chain/macaroon-writer';
 import { connectionsTo, freshDatabase, urlFor } from '../setup/postgres';
 import { aPaymentWithInvoice, askedMsat } from './lightning-shop';
-import { LndSimulator } from './lnd-simulator';
+import { LndSimulator, simulatedKey } from './lnd-simulator';
 
 /** What the chain worker does with our Lightning node for as long as it lives, and what `doctor` and the metrics say of
  *  it: by the settings of a process, with the rights of its role. */
@@ -49,7 +49,7 @@ beforeAll(async () => {
 beforeEach(() => {
   said = [];
   node.mend();
-  Object.assign(node, { key: '02'.padEnd(66, 'a'), isUp: true });
+  Object.assign(node, { key: simulatedKey, isUp: true });
 });
 afterAll(async () => {
   await node.stop();
@@ -242,6 +242,6 @@ describe('doctor', () => {
 
 it('gives a process that only reads no way to end an invoice, and none to pay one', () => {
   expect(Object.keys(lightningReader(config)!).sort()).toEqual(
-    ['backup', 'channels', 'decode', 'holds', 'info', 'lookUp', 'pending', 'track'].sort(),
+    ['backup', 'channels', 'decode', 'holds', 'incoming', 'info', 'lookUp', 'pending', 'track'].sort(),
   );
 });

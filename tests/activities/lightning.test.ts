@@ -264,7 +264,7 @@ it('shows no invoice that the node wrote otherwise than it was asked for', async
 describe('the audit', () => {
   const found = async (witness?: LndInvoices): Promise<string[]> => {
     const { track } = lndPayments(node.login);
-    const lightning = witness && { ...witness, holds: () => lndReadings(node.login, 'regtest').holds(), track };
+    const lightning = witness && { ...witness, ...lndReadings(node.login, 'regtest'), track };
     return (await audit(db, { settleMs: 0, ...(lightning ? { lightning } : {}) })).map(({ what }) => what);
   };
 

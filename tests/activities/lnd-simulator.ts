@@ -1,5 +1,6 @@
 import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
+import { pointFromScalar } from 'tiny-secp256k1';
 import type { LndLogin } from '../../chains/lightning/http';
 import { hashOf } from '../../chains/lightning/answers';
 import { readInvoice } from '../../chains/lightning/invoice';
@@ -22,8 +23,12 @@ const [sentBackAt, toTheChainAt] = [12, 10];
 const refusal = (message: string): Answer => ({ status: 500, body: { code: 2, message, details: [] } });
 const missing: Answer = { status: 404, body: { code: 5, message: 'unable to locate invoice', details: [] } };
 
+const secret = Buffer.alloc(32, 7);
+/** What signs its invoices, and what it says that it is unless it is told otherwise. */
+export const simulatedKey: string = Buffer.from(pointFromScalar(secret, true)!).toString('hex');
+
 export class LndSimulator {
-  key = '02'.padEnd(66, 'a');
+  key = simulatedKey;
   height = 100;
   isSynced = true;
   /** Calls of these paths are done, and their answers are lost. */
@@ -35,8 +40,10 @@ export class LndSimulator {
   readonly known = new Map<string, Known>();
   /** What the node really took, by hash. Millisatoshi. */
   readonly has = new Map<string, bigint>();
-  /** Whether the peer of its channel is there, and what that peer has in it (satoshi). */
+  /** Whether the peer of its channel is there, and what that peer has in it (satoshi). What is taken while it is away
+   *  stays as it was in the channel until it is back. */
   isUp = true;
+  private readonly untold = new Set<string>();
   remote = 5_990_000n;
   /** What its owner has put in, and what has left it since by no act of ours. Millisatoshi. */
   capital = 5_000_000_000n;
@@ -93,7 +100,9 @@ export class LndSimulator {
   take(hash: string): void {
     const invoice = this.known.get(hash)!;
     invoice.state = 'SETTLED';
-    if (invoice.expiryHeight - this.height > toTheChainAt) this.has.set(hash, invoice.paidMsat);
+    if (invoice.expiryHeight - this.height <= toTheChainAt) return;
+    this.has.set(hash, invoice.paidMsat);
+    if (!this.isUp) this.untold.add(hash);
   }
 
   private answer(path: string, body: Record<string, string>): Answer {
@@ -124,20 +133,32 @@ export class LndSimulator {
       {
         ...{ channel_point: `${'ab'.repeat(32)}:0`, remote_pubkey: '03'.padEnd(66, 'b'), active: this.isUp },
         ...{ private: false, capacity: '10000000', local_balance: '4010000', remote_balance: this.remote.toString() },
+        pending_htlcs: [...this.incoming().map(part(true)), ...this.outgoing().map(part(false))],
         ...{ local_constraints: limits, remote_constraints: limits },
       },
     ];
   }
-  /** All of it in channels: what is taken is, and what is held is not yet ours. */
+  /** What is in its channel and is not the node's yet, or not told to the peer yet, and what is not the peer's yet. */
+  private incoming(): Array<readonly [hash: string, msat: bigint]> {
+    if (this.isUp) this.untold.clear();
+    const held = [...this.known].filter(([hash, { state }]) => state === 'ACCEPTED' || this.untold.has(hash));
+    return held.map(([hash, { paidMsat }]) => [hash, paidMsat]);
+  }
+  private outgoing(): Array<readonly [hash: string, msat: bigint]> {
+    const underWay = [...this.paid].filter(([, { status }]) => status === 'IN_FLIGHT');
+    return underWay.map(([hash, { amountMsat }]) => [hash, amountMsat + this.wayFeeMsat]);
+  }
+  /** All of it in channels: what is taken is, once the peer knows, and what is held is not yet ours. */
   private balances(): Readonly<Record<string, object>> {
-    const taken = [...this.has.values()].reduce((sum, one) => sum + one, 0n);
+    const incoming = this.incoming();
+    const told = [...this.has].filter(([hash]) => !this.untold.has(hash));
+    const taken = told.reduce((sum, [, one]) => sum + one, 0n);
     const gone = this.sumOfPaid('SUCCEEDED') + this.sumOfPaid('IN_FLIGHT');
     const of = (msat: bigint): object => ({ sat: (msat / 1000n).toString(), msat: msat.toString() });
-    const held = [...this.known.values()].filter(({ state }) => state === 'ACCEPTED');
     return {
       '/v1/balance/channels': {
         local_balance: of(this.capital + taken - this.lost - gone),
-        unsettled_local_balance: of(held.reduce((sum, { paidMsat }) => sum + paidMsat, 0n)),
+        unsettled_local_balance: of(incoming.reduce((sum, [, msat]) => sum + msat, 0n)),
         unsettled_remote_balance: of(this.sumOfPaid('IN_FLIGHT')),
         pending_open_local_balance: of(0n),
       },
@@ -187,7 +208,7 @@ export class LndSimulator {
         ['x', parseInt(body['expiry']!, 10)],
         ['c', parseInt(body['cltv_expiry']!, 10)],
       ],
-      { prefix: `lnbcrt${askedMsat / 100n}n`, createdAt: Math.floor(Date.now() / 1000) },
+      { prefix: `lnbcrt${askedMsat / 100n}n`, createdAt: Math.floor(Date.now() / 1000), signedBy: secret },
     );
     this.known.set(hash, { state: 'OPEN', text, askedMsat, paidMsat: 0n, expiryHeight: 0 });
     return { body: { payment_request: text, add_index: '1' } };
@@ -220,6 +241,14 @@ export class LndSimulator {
     };
   }
 }
+
+/** As lnd tells of it: whole satoshi. */
+const part =
+  (incoming: boolean) =>
+  ([hash, msat]: readonly [hash: string, msat: bigint]): object => ({
+    ...{ incoming, amount: (msat / 1000n).toString() },
+    hash_lock: Buffer.from(hash, 'hex').toString('base64'),
+  });
 
 /** Also of Base64 as it stands in a path. */
 const hexOf = (base64: string): string => Buffer.from(base64, 'base64').toString('hex');

@@ -129,8 +129,8 @@ export const expire = (hash: string): Promise<unknown> =>
   );
 /** What the audit finds, with the word of the node. */
 export async function found(): Promise<string[]> {
-  const { holds } = lndReadings(node.login, 'regtest');
-  const lightning = { ...lndInvoices(node.login, 'regtest'), holds, track: lndPayments(node.login).track };
+  const readings = lndReadings(node.login, 'regtest');
+  const lightning = { ...lndInvoices(node.login, 'regtest'), ...readings, track: lndPayments(node.login).track };
   const violations = await audit(db, { settleMs: 1, lightning });
   return violations.filter(({ invariant }) => invariant !== 'I13').map(({ what }) => what);
 }

@@ -1,9 +1,13 @@
 import type { DataSource } from 'typeorm';
+import { lndInvoices } from '../../chains/lightning/invoices';
+import { lndPayments } from '../../chains/lightning/payments';
+import { lndReadings } from '../../chains/lightning/readings';
 import { audit } from '../../db/audit/audit';
 import type { InvoiceRow } from '../../db/lightning/invoices';
 import type { PaymentRow } from '../../domain/payments/payment';
 import { follow, hears, type Followed } from '../activities/lightning-shop';
 import { LndSimulator } from '../activities/lnd-simulator';
+import { bytes, written } from '../chain/lightning-writer';
 import { connectionsTo, urlFor } from '../setup/postgres';
 import { eventually, startHarness, type Answer, type Harness } from './harness';
 import { Person } from './person';
@@ -201,6 +205,51 @@ describe('with a node', () => {
     worker.isAway = false;
     const again = await admin.post(select, { currency });
     expect([again.status, again.body.depositAddress]).toEqual([200, anInvoice]);
+  });
+
+  it('shows no invoice of another node, whoever has written it into the row, and the audit names it', async () => {
+    const { id, slug } = await createOpen();
+    worker.isAway = true;
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    const chosen = admin.post(`/api/v1/payments/${id}/select-currency`, { currency });
+    await eventually(async () => (await invoiceOf(id)) !== undefined);
+    const hash = 'ab'.repeat(32);
+    const text = written(
+      [
+        ['p', Buffer.from(hash, 'hex')],
+        ['s', bytes(9)],
+        ['d', Buffer.from(id)],
+        ['x', 600],
+      ],
+      { prefix: 'lnbcrt1000000n', createdAt: Math.floor(Date.now() / 1000) },
+    );
+    await chain.query(`UPDATE lightning_invoice SET hash = $2, invoice = $3, state = 'open' WHERE payment_id = $1`, [
+      ...[id, hash, text],
+    ]);
+    await chain.query('UPDATE payment SET deposit_address = $2, state_version = state_version + 1 WHERE id = $1', [
+      ...[id, text],
+    ]);
+    await chain.query(`SELECT pg_notify('payment_changed', $1)`, [id]);
+    expect((await chosen).status).toBe(503);
+    const page = await h.call('GET', `/getInvoiceStatus?invoiceId=${slug}`);
+    expect(page.body).toMatchObject({ currency, depositAddress: null, paymentUri: null });
+    const own = await admin.call('GET', `/api/v1/payments/${id}`);
+    expect([own.body.currency, own.body.publicKey]).toEqual([currency, undefined]);
+    const again = await admin.post(`/api/v1/payments/${id}/select-currency`, { currency });
+    expect(again.status).toBe(503);
+
+    const witness = () => ({
+      ...lndInvoices(node.login, 'regtest'),
+      ...lndReadings(node.login, 'regtest'),
+      ...lndPayments(node.login),
+    });
+    const named = { invariant: 'I15', found: [expect.stringContaining(hash)] };
+    expect(await audit(db, { settleMs: 0, lightning: witness() })).toMatchObject([named]);
+    // Also once it has ended as if nobody had paid it.
+    await admin.post(`/api/v1/payments/${id}/cancel`, {});
+    worker.isAway = false;
+    await eventually(async () => (await invoiceOf(id)).state === 'cancelled');
+    expect(await audit(db, { settleMs: 0, lightning: witness() })).toMatchObject([named]);
   });
 
   it('shows no other text than the node has made for it, whoever writes it', async () => {

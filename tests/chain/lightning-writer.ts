@@ -41,11 +41,13 @@ export function written(
     prefix = 'lnbcrt10u',
     createdAt = 1_700_000_000,
     recoveryId,
+    signedBy = key,
     change = (words) => words,
   }: Readonly<{
     prefix?: string;
     createdAt?: number;
     recoveryId?: number;
+    signedBy?: Uint8Array;
     /** Of the words before they are signed. */
     change?: (words: number[]) => number[];
   }> = {},
@@ -56,6 +58,6 @@ export function written(
   });
   const words = change([...numberWords(createdAt, 7), ...tagged]);
   const digest = createHash('sha256').update(prefix).update(signedBytes(words)).digest();
-  const { signature, recoveryId: own } = signRecoverable(digest, key);
+  const { signature, recoveryId: own } = signRecoverable(digest, signedBy);
   return bech32.encode(prefix, [...words, ...bech32.toWords(Buffer.from([...signature, recoveryId ?? own]))], false);
 }

@@ -256,6 +256,21 @@ withNodes('lnd', () => {
     expect(await eventually(() => their.payments.track(hash), 'paid')).toMatchObject({ preimage });
   });
 
+  it('has what it took as incoming while the other side is away, and as its own once that is back', async () => {
+    const { preimage, hash } = await heldInvoice();
+    const held = { hash, msat: asked.amountMsat + 999n };
+    expect(await readings.incoming()).toContainEqual(held);
+    const before = await readings.holds();
+    await theirs.kill9();
+    expect(await invoices.settle(preimage)).toBe('done');
+    expect(await invoices.lookUp(hash)).toMatchObject({ state: 'settled', paidMsat: asked.amountMsat });
+    expect([await readings.incoming(), await readings.holds()]).toEqual([expect.arrayContaining([held]), before]);
+    await theirs.start();
+    await untilActive(theirs);
+    await until('the channel has it', async () => (await readings.holds()) >= before + asked.amountMsat);
+    expect(await readings.incoming()).not.toContainEqual(held);
+  });
+
   it('goes on after its Bitcoin node was killed, and opens another channel', async () => {
     await btcd.kill9();
     await btcd.start();
@@ -290,7 +305,14 @@ withNodes('lnd', () => {
       const [sighting, { height, isSynced }] = [await invoices.lookUp(hash), await readings.info()];
       const seen = sighting.state === 'unknown' ? { ...sighting, paidMsat: 0n, expiryHeight: null } : sighting;
       const step = nextHeldStep({
-        ...{ record, sighting: seen, height: isSynced ? height : null, isWanted, askedMsat: asked.amountMsat },
+        ...{
+          record,
+          sighting: seen,
+          height: isSynced ? height : null,
+          isWanted,
+          isPast: false,
+          askedMsat: asked.amountMsat,
+        },
       });
       record = recordAfter(record, step);
       if (step.do === 'wait') await sleep(100);
@@ -350,7 +372,7 @@ withNodes('lnd', () => {
     // The macaroon that reads is enough for the audit.
     const { lookUp } = lndInvoices(ours.login(macaroons.readings), 'regtest');
     const { track } = lndPayments(ours.login(macaroons.readings));
-    const ofOurs = { holds: readings.holds, lookUp, pending: noInvoices, track };
+    const ofOurs = { ...readings, lookUp, pending: noInvoices, track };
     expect(await audit(db, { lightning: ofOurs })).toEqual([]);
     for (const one of [asChain!, asPayments!, db]) await one.destroy();
     await database.drop();

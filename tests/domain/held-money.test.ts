@@ -24,7 +24,15 @@ const cancelled: HeldSighting = { ...open, state: 'cancelled' };
 const unknown: HeldSighting = { ...open, state: 'unknown' };
 
 const facts = (over: Partial<HeldFacts>): HeldFacts => ({
-  ...{ record: newRecord, sighting: held, height: 200 - invoiceBlocks, isWanted: true, askedMsat: asked, ...over },
+  ...{
+    record: newRecord,
+    sighting: held,
+    height: 200 - invoiceBlocks,
+    isWanted: true,
+    isPast: false,
+    askedMsat: asked,
+    ...over,
+  },
 });
 const takes = { do: 'decide', decision: 'take', why: 'whole' };
 const sendsBack = (why: string) => ({ do: 'decide', decision: 'return', why });
@@ -43,6 +51,9 @@ describe('held money', () => {
     ['is waited for', { sighting: open }, { do: 'wait' }],
     ['is waited for while the invoice is being made', { sighting: unknown }, { do: 'wait' }],
     ['is no longer waited for once the payment is dead', { sighting: open, isWanted: false }, sendsBack('not wanted')],
+    ['is no longer waited for once its time is over', { sighting: open, isPast: true }, sendsBack('too late')],
+    ['… nor where the node never made the invoice', { sighting: unknown, isPast: true }, sendsBack('too late')],
+    ['that came in time is taken after it', { isPast: true }, takes],
     ['that the node sent back', { sighting: cancelled }, sendsBack('sent back by the node')],
     [
       'that somebody else took is ours all the same',
@@ -163,38 +174,40 @@ class PlayedNode {
   cancel(): void {
     if (this.isUp && (this.state === 'open' || this.state === 'accepted')) this.state = 'cancelled';
   }
-  look(): Look | null {
+  look(isPast: boolean): Look | null {
     if (!this.isUp) return null;
     const isHeld = this.state === 'accepted';
     const paidMsat = isHeld || this.state === 'settled' ? this.paidMsat : 0n;
     return {
       sighting: { state: this.state, paidMsat, expiryHeight: isHeld ? this.expiry : null },
       height: this.isBehind ? null : this.ownHeight,
+      isPast,
       ...{ at: this.height, starts: this.starts },
     };
   }
 }
-type Look = Readonly<{ sighting: HeldSighting; height: number | null; at: number; starts: number }>;
+type Look = Readonly<{ sighting: HeldSighting; height: number | null; isPast: boolean; at: number; starts: number }>;
 
 /** The database, the node, and two workers who look, write and tell in any order, and are killed in between. */
 class World {
   readonly node = new PlayedNode();
   record = newRecord;
   isWanted = true;
+  isPast = false;
   bookings = 0;
   takenUnwanted = 0;
   readonly workers: { look: Look | null; step: HeldStep | null }[] = [0, 1].map(() => ({ look: null, step: null }));
 
   look(of: number): void {
-    this.workers[of]!.look = this.node.look();
+    this.workers[of]!.look = this.node.look(this.isPast);
   }
   /** What one transaction does: facts of the payment are as they are now, what the node said may be old. */
   write(of: number): void {
     const worker = this.workers[of]!;
     if (!worker.look) return;
-    const { sighting, height } = worker.look;
+    const { sighting, height, isPast } = worker.look;
     const { record, isWanted } = this;
-    const step = nextHeldStep({ record, sighting, height, isWanted, askedMsat: asked });
+    const step = nextHeldStep({ record, sighting, height, isWanted, isPast, askedMsat: asked });
     this.record = recordAfter(record, step);
     if (step.do === 'book' && record.bookedMsat === null) this.bookings += 1;
     if (step.do === 'decide' && step.decision === 'take' && !isWanted && step.why === 'whole') this.takenUnwanted += 1;
@@ -210,6 +223,9 @@ class World {
     if (look.starts !== this.node.starts) return;
     if (step.do === 'settle') this.node.settle();
     if (step.do === 'cancel') this.node.cancel();
+  }
+  pass(): void {
+    this.isPast = true;
   }
   die(): void {
     if (!isBeingTaken(this.record)) this.isWanted = false;
@@ -237,7 +253,7 @@ class World {
 type Act =
   | readonly [name: 'look' | 'write' | 'tell' | 'kill' | 'round', worker: number]
   | readonly [
-      name: 'create' | 'accept' | 'mine' | 'down' | 'up' | 'catchUp' | 'timeOut' | 'die' | 'foreign',
+      name: 'create' | 'accept' | 'mine' | 'down' | 'up' | 'catchUp' | 'timeOut' | 'pass' | 'die' | 'foreign',
       value: number,
     ];
 
@@ -256,6 +272,7 @@ function play(world: World, [name, value]: Act): void {
     up: () => node.up(),
     catchUp: () => node.catchUp(),
     timeOut: () => node.timeOut(),
+    pass: () => world.pass(),
     die: () => world.die(),
     foreign: () => world.foreign(),
   };
@@ -268,7 +285,7 @@ const act: fc.Arbitrary<Act> = fc.oneof(
   { weight: 1, arbitrary: fc.tuple(fc.constant('kill'), fc.nat(1)) },
   { weight: 4, arbitrary: fc.tuple(fc.constantFrom('create', 'accept', 'accept', 'accept'), fc.nat(150)) },
   { weight: 5, arbitrary: fc.tuple(fc.constantFrom('mine', 'down', 'up', 'catchUp'), fc.nat(1000)) },
-  { weight: 1, arbitrary: fc.tuple(fc.constantFrom('timeOut', 'die', 'foreign'), fc.constant(0)) },
+  { weight: 1, arbitrary: fc.tuple(fc.constantFrom('timeOut', 'pass', 'die', 'foreign'), fc.constant(0)) },
 ) as fc.Arbitrary<Act>;
 
 /** Plays one order of events to its end, and says how it ended. */

@@ -1,0 +1,144 @@
+import type { DataSource } from 'typeorm';
+import { DomainError } from '../../domain/errors';
+import type { HeldSighting } from '../../domain/lightning/held-money';
+
+/** What has ended by Lightning against the word of our node: each row once, whoever ends how many others meanwhile, and
+ *  the newest again at each look. See docs/decisions/0093-what-the-node-has-said.md. */
+
+/** An invoice as the node has it; nothing but the state where it knows none. */
+export type Seen = Readonly<{ state: HeldSighting['state']; paidMsat?: bigint; text?: string; askedMsat?: bigint }>;
+
+export type EndedWitness = Readonly<{
+  lookUp(hash: string): Promise<Seen>;
+  /** What became of what it was to pay. */
+  track(hash: string): Promise<Readonly<{ state: string; amountMsat?: bigint; feeMsat?: bigint }>>;
+}>;
+
+const [pageSize, mostPages, newest] = [200, 10, 200];
+/** A look ends after so many questions in a row without an answer: the node is away. */
+const mostSilent = 3;
+/** From then on a row is named about which the node gives no answer, while it answers others. */
+const namedAfterTries = 5;
+
+/** `wrong`: it ended otherwise than is booked. `foreign`: what a payer was shown is not the node's invoice. `silent`:
+ *  the node does not say how it ended. */
+type Finding = Readonly<{ what: 'wrong' | 'foreign' | 'silent'; text: string }>;
+type Ended = Readonly<{ hash: string | null; tries: number | null }>;
+
+/** Keeps what the node has said of rows of one kind: those that are right need not be looked for again; those without
+ *  an answer go behind the others. */
+export type MarkEnded = (
+  kind: 'invoice' | 'payment',
+  of: Readonly<{ right: readonly string[]; silent: readonly string[] }>,
+) => Promise<void>;
+
+/** How rows of one kind are read, without those that are `seen`, and held against the node. */
+type Comparison<Row extends Ended> = Readonly<{
+  kind: 'invoice' | 'payment';
+  /** Those that nobody has compared; where money moved they come first. */
+  unaudited(db: DataSource, seen: readonly string[]): Promise<Row[]>;
+  newest(db: DataSource, seen: readonly string[]): Promise<Row[]>;
+  compare(node: EndedWitness, row: Row, hash: string): Promise<Finding[]>;
+}>;
+
+async function compareAll<Row extends Ended>(
+  db: DataSource,
+  node: EndedWitness,
+  comparison: Comparison<Row>,
+  mark: MarkEnded | undefined,
+): Promise<Finding[]> {
+  const found: Finding[] = [];
+  const seen: string[] = [];
+  let inARow = 0;
+  for (let page = 0; page <= mostPages && inARow < mostSilent; page += 1) {
+    const rows = await (page < mostPages ? comparison.unaudited(db, seen) : comparison.newest(db, seen));
+    if (!rows.length && page < mostPages) page = mostPages - 1;
+    const [right, silent]: [string[], string[]] = [[], []];
+    for (const row of rows) {
+      const { hash } = row;
+      if (hash === null || inARow >= mostSilent) continue;
+      seen.push(hash);
+      const findings = await answerOf(comparison.compare(node, row, hash));
+      inARow = findings === null ? inARow + 1 : 0;
+      if (findings === null) silent.push(hash);
+      else if (!findings.length) right.push(hash);
+      found.push(...(findings ?? (isSilentLong(row) ? [{ what: 'silent' as const, text: hash }] : [])));
+    }
+    if (right.length + silent.length) await mark?.(comparison.kind, { right, silent });
+  }
+  return found;
+}
+
+/** null: the node gives no answer. */
+const answerOf = (asked: Promise<Finding[]>): Promise<Finding[] | null> =>
+  asked.catch((error: unknown) => {
+    if (error instanceof DomainError) return null;
+    throw error;
+  });
+
+const isSilentLong = ({ tries }: Ended): boolean => (tries ?? 0) >= namedAfterTries;
+
+type EndedInvoice = Ended & Readonly<{ state: string; taken_msat: string | null; invoice: string | null }>;
+const invoices: Comparison<EndedInvoice> = {
+  kind: 'invoice',
+  unaudited: (db, seen) =>
+    db.query<EndedInvoice[]>(
+      `SELECT r.hash, r.state, r.taken_msat, r.invoice, u.tries
+         FROM lightning_unaudited u JOIN lightning_invoice r ON r.hash = u.hash
+        WHERE u.kind = 'invoice' AND r.hash <> ALL($1::text[]) AND r.over_at IS NOT NULL
+        ORDER BY u.tries, r.state <> 'taken', r.over_at LIMIT $2`,
+      [seen, pageSize],
+    ),
+  newest: (db, seen) =>
+    db.query<EndedInvoice[]>(
+      `SELECT hash, state, taken_msat, invoice, NULL::smallint AS tries FROM lightning_invoice
+        WHERE over_at IS NOT NULL AND hash <> ALL($1::text[]) ORDER BY over_at DESC LIMIT $2`,
+      [seen, newest],
+    ),
+  async compare(node, { state, taken_msat: taken, invoice }, hash) {
+    const seen = await node.lookUp(hash);
+    const isAsBooked =
+      state === 'taken'
+        ? seen.state === 'settled' && seen.paidMsat === BigInt(taken!)
+        : seen.state !== 'settled' && seen.state !== 'accepted';
+    const text = `${hash}: ${state} ${taken ?? ''}, node ${seen.state} ${seen.paidMsat ?? ''}`;
+    const isForeign = invoice !== null && seen.text !== invoice;
+    return [
+      ...(isAsBooked ? [] : [{ what: 'wrong', text } as const]),
+      ...(isForeign ? [{ what: 'foreign', text: hash } as const] : []),
+    ];
+  },
+};
+
+type EndedPayment = Ended & Readonly<{ outcome: string | null; amount_msat: string; fee_msat: string | null }>;
+const payments: Comparison<EndedPayment> = {
+  kind: 'payment',
+  unaudited: (db, seen) =>
+    db.query<EndedPayment[]>(
+      `SELECT r.hash, r.outcome, r.amount_msat, r.fee_msat, u.tries
+         FROM lightning_unaudited u JOIN lightning_payment r ON r.hash = u.hash
+        WHERE u.kind = 'payment' AND r.hash <> ALL($1::text[]) AND r.over_at IS NOT NULL
+        ORDER BY u.tries, r.outcome <> 'paid', r.over_at LIMIT $2`,
+      [seen, pageSize],
+    ),
+  newest: (db, seen) =>
+    db.query<EndedPayment[]>(
+      `SELECT hash, outcome, amount_msat, fee_msat, NULL::smallint AS tries FROM lightning_payment
+        WHERE over_at IS NOT NULL AND hash <> ALL($1::text[]) ORDER BY over_at DESC LIMIT $2`,
+      [seen, newest],
+    ),
+  // Whichever way it ended: what a node has called failed must not have been paid after all.
+  async compare(node, { outcome, amount_msat: amount, fee_msat: fee }, hash) {
+    const { state, amountMsat, feeMsat } = await node.track(hash);
+    const isPaid = state === 'paid';
+    const isSame = isPaid && amountMsat === BigInt(amount) && feeMsat === BigInt(fee ?? '0');
+    if (outcome === 'paid' ? isSame : !isPaid) return [];
+    const text = `${hash}: ${outcome} ${amount} + ${fee ?? '-'}, node ${state} ${amountMsat ?? ''} + ${feeMsat ?? '-'}`;
+    return [{ what: 'wrong', text }];
+  },
+};
+
+export const compareInvoices = (db: DataSource, node: EndedWitness, mark?: MarkEnded): Promise<Finding[]> =>
+  compareAll(db, node, invoices, mark);
+export const comparePayments = (db: DataSource, node: EndedWitness, mark?: MarkEnded): Promise<Finding[]> =>
+  compareAll(db, node, payments, mark);
