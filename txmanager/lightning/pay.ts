@@ -49,10 +49,10 @@ export async function stepPayment(deps: PayDeps, hash: string): Promise<string |
   const done = await deps.db.transaction((tx) => stepIn(deps, tx, before, seen));
   if (!done.isToSend) return done.waitsFor ?? null;
   const { invoice, fee_limit_msat: limit } = before;
-  // Where this fails the call counts as unanswered: it may yet arrive.
-  await deps.payments.pay({ invoice, feeLimitMsat: BigInt(limit), timeoutSeconds, maxParts });
+  // Where this fails the call counts as unanswered: it may yet arrive. A refusal is an answer.
+  const answer = await deps.payments.pay({ invoice, feeLimitMsat: BigInt(limit), timeoutSeconds, maxParts });
   await noteAnswered(deps.db, hash);
-  return null;
+  return answer.state === 'refused' ? `the node refuses it: ${answer.reason}` : null;
 }
 
 async function stepIn(deps: PayDeps, tx: EntityManager, before: Read, seen: Seen): Promise<Done> {
