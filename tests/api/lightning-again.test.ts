@@ -1,5 +1,6 @@
 import { liftStop, stopOutgoing } from '../../db/access/merchant-stop';
 import { freeze, unfreeze } from '../../db/limits/outbound';
+import { unguarded } from '../unguarded';
 import {
   balanceOf,
   calls,
@@ -18,8 +19,8 @@ import {
   type Rich,
 } from './lightning-out';
 
-/** A payment that the node has called failed, or knows nothing of: what is asked before it is called again. The
- *  node is a simulator of lnd's API. */
+/** A payment that the node has called failed, or knows nothing of: what is asked before it is called again, and what
+ *  counts against the cap for new destinations. The node is a simulator of lnd's API. */
 
 let ann: Rich;
 withNode();
@@ -93,4 +94,39 @@ it('waits with that while a call may still arrive', async () => {
   await expire(hash);
   expect(await step(hash)).toBeNull();
   expect([calls(hash), await shown(ann, id)]).toMatchObject([0, { status: 'failed' }]);
+});
+
+it('counts nothing against the cap of what the node has called failed', async () => {
+  await unguarded(db, (tx) => tx.query('DELETE FROM signer.new_payment'));
+  const capped = { coolingOffHours: 24, dailyCaps: { BTC_LN: '0.0003' } };
+  const above = 'it is above the cap of 0.0003 BTC_LN a day for new destinations';
+  const first = await waiting(ann);
+  node.nextEnd = 'FAILED';
+  await step(first.hash, capped);
+  const second = await waiting(ann);
+  // It may still be paid by another way.
+  expect(await step(second.hash, capped)).toBe(above);
+  for (let n = 0; n < 3; n += 1) await step(first.hash, capped);
+  expect(await shown(ann, first.id)).toMatchObject({ status: 'failed' });
+  node.nextEnd = 'SUCCEEDED';
+  await step(second.hash, capped);
+  await step(second.hash, capped);
+  expect(await shown(ann, second.id)).toMatchObject({ status: 'completed' });
+  // What was paid counts.
+  const third = await waiting(ann);
+  expect(await step(third.hash, capped)).toBe(above);
+});
+
+it('counts what has failed by its time alone: a call of it was never answered', async () => {
+  await unguarded(db, (tx) => tx.query('DELETE FROM signer.new_payment'));
+  const capped = { coolingOffHours: 24, dailyCaps: { BTC_LN: '0.0003' } };
+  const lost = await waiting(ann);
+  node.isAway = (path) => path === '/v2/router/send';
+  await expect(step(lost.hash, capped)).rejects.toMatchObject({ code: 'NODE_UNREACHABLE' });
+  node.mend();
+  await expire(lost.hash);
+  expect(await step(lost.hash, capped)).toBeNull();
+  expect(await shown(ann, lost.id)).toMatchObject({ status: 'failed' });
+  const other = await waiting(ann);
+  expect(await step(other.hash, capped)).toBe('it is above the cap of 0.0003 BTC_LN a day for new destinations');
 });
