@@ -40,7 +40,7 @@ export const runbooks: Readonly<Record<IncidentKind, Runbook>> = {
   'held-lost': { endedBy: 'service' },
   'held-foreign': { endedBy: 'operator' },
   'held-overdue': { endedBy: 'service' },
-  'lightning-overdue': { endedBy: 'service' },
+  'lightning-overdue': { endedBy: 'service', act: 'fail-lightning' },
   unreconciled: { endedBy: 'book-difference' },
   'new-destinations': { endedBy: 'service' },
   'swap-contradiction': { endedBy: 'operator' },
