@@ -43,6 +43,7 @@ export const lightningPaymentEntity = entity('lightning_payment', {
   over_at: nullable(timestamptz()),
   created_at: timestamptz(),
   refund_id: nullable(id()),
+  leg_id: nullable(id()),
 });
 
 /** One row: what the node said last. Satoshi. */

@@ -1,4 +1,4 @@
-import { validateBatch, type PayoutTerms } from '../../domain/payouts/payout';
+import { lightningReceiver, validateBatch, type PayoutTerms } from '../../domain/payouts/payout';
 import { swapMessages } from '../../domain/conversions/swap';
 import { notNow, tooLittle, tooMuch } from '../../domain/conversions/conversion';
 import { failureOf } from '../../txmanager/kinds/failure';
@@ -16,6 +16,7 @@ import { xrplChains } from '../chain/expiring-networks';
 /** What the API says of rows and records in English reaches no German page as it is. */
 
 const terms: PayoutTerms = {
+  byLightning: false,
   priceOf: (currency) => (currency === 'BTC' ? undefined : { unitPrice: '2000000000', nativeRate: '3200.5' }),
   normalise: (_asset, address) => (address === 'nowhere' ? null : address),
   receiverOf: (_asset, given) => given,
@@ -69,6 +70,7 @@ const english = [
   packedAs('mainnet', account),
   ...(['bitcoin', 'ethereum'] as const).flatMap((network) => badAddresses.map((one) => refusedAs(network, one))),
   ownAddress,
+  lightningReceiver({ address: 'lnbc1' }) as string,
   ...validateBatch(bad, terms).rows.flatMap(({ error }) => error ?? []),
   ...validateBatch(bad, terms).reasons.map(({ message }) => message),
   ...validateBatch([], terms).reasons.map(({ message }) => message),

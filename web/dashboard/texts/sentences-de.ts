@@ -37,6 +37,8 @@ const plain: Readonly<Record<string, string>> = {
     'Über Lightning nennt der Zahler eine Rechnung unter dem Link. Lassen Sie die Adresse weg.',
   'By Lightning, give an invoice, or a Lightning address of the whitelist':
     'Über Lightning geben Sie eine Rechnung an oder eine Lightning-Adresse der Whitelist.',
+  'By Lightning, a mass payout pays Lightning addresses of the whitelist alone':
+    'Über Lightning bezahlt eine Sammelzahlung nur Lightning-Adressen der Whitelist.',
   'Neither a Lightning address nor the public key of a node: that is 66 hexadecimal digits and begins with 02 or 03':
     'Weder eine Lightning-Adresse noch der öffentliche Schlüssel eines Knotens (66 hexadezimale Ziffern).',
   'Its Lightning address has given no invoice of this amount: nothing has left':
