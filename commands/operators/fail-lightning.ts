@@ -5,6 +5,7 @@ import { fromUnits, trim } from '../../domain/money';
 import { invalid, notNow, type OperatorAct } from './act';
 
 const decimals = 8;
+const nameOf = ({ kind, ref }: OpenCall): string => `${kind === 'leg' ? 'payout line' : kind} ${ref}`;
 
 /** Where it waits for a call that was never answered. The node is asked by the signer alone. */
 async function waiting(tx: EntityManager, hash = ''): Promise<OpenCall> {
@@ -29,22 +30,22 @@ export const failLightning: OperatorAct = {
     return { hash };
   },
   async describe(tx, { hash }) {
-    const { amountMsat, kind, ref, merchantId } = await waiting(tx, hash);
-    const amount = trim(fromUnits(BigInt(amountMsat) / 1000n, decimals));
+    const call = await waiting(tx, hash);
+    const amount = trim(fromUnits(BigInt(call.amountMsat) / 1000n, decimals));
     return (
-      `Fail the payment ${hash} of ${amount} BTC_LN (${kind} ${ref} of merchant ${merchantId}), unless the node ` +
-      'knows it, and give its money back'
+      `Fail the payment ${hash} of ${amount} BTC_LN (${nameOf(call)} of merchant ${call.merchantId}), unless the ` +
+      'node knows it, and give its money back'
     );
   },
   async execute(tx, { hash }, { requestId, reason, actor }) {
-    const { kind, ref, merchantId } = await waiting(tx, hash);
+    const call = await waiting(tx, hash);
     await giveUpOnCall(tx, hash!);
     await recordAct(tx, actor, {
-      merchantId,
+      merchantId: call.merchantId,
       action: 'lightning_payment.given_up',
-      target: ref,
-      after: { kind, hash, reason, requestId },
+      target: call.ref,
+      after: { kind: call.kind, hash, reason, requestId },
     });
-    return `Payment ${hash} is given up: the signer fails ${kind} ${ref} with its next look, unless the node knows it`;
+    return `Payment ${hash} is given up: the signer fails ${nameOf(call)} with its next look, unless the node knows it`;
   },
 };

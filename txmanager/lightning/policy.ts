@@ -2,7 +2,7 @@ import type { EntityManager } from 'typeorm';
 import { recheckLimits } from '../../commands/limits/outbound-check';
 import { stopsOf } from '../../db/access/merchant-stop';
 import { isFrozen, limitUsesOf, lockFreezes } from '../../db/limits/outbound';
-import { paidFor, type LightningPaymentRow } from '../../db/lightning/payments';
+import { paidFor, type LightningPaymentRow, type OwnerColumn } from '../../db/lightning/payments';
 import { unlistedAmong } from '../../db/wallets/whitelist';
 import type { Obligation } from '../obligation';
 import { waitForCap } from '../sign/new-destinations';
@@ -48,7 +48,7 @@ export async function mayPayAgain(tx: EntityManager, obligation: Obligation): Pr
 export async function mayPay(
   tx: EntityManager,
   signer: Pick<Signer, 'newDestinations'>,
-  payment: Pick<LightningPaymentRow, 'id' | 'withdrawal_id' | 'refund_id'>,
+  payment: Pick<LightningPaymentRow, 'id' | OwnerColumn>,
   { obligation, payee }: Readonly<{ obligation: Obligation; payee: string }>,
 ): Promise<PayVerdict> {
   const { row, currency } = obligation;
