@@ -32,13 +32,15 @@ const loginOf = ({ url, certificateFile, macaroonFile }: PayerNode): LndLogin =>
 export async function payInvoice(node: PayerNode, invoice: string, withinMs = 60_000): Promise<string> {
   const payments = lndPayments(loginOf(node));
   const { hash } = readInvoice(invoice);
-  let seen = await payments.pay({ invoice, feeLimitMsat: 10_000n, timeoutSeconds: 30, maxParts: 4 });
+  const asked = await payments.pay({ invoice, feeLimitMsat: 10_000n, timeoutSeconds: 30, maxParts: 4 });
+  let seen = asked.state === 'refused' ? await payments.track(hash) : asked;
   for (const until = Date.now() + withinMs; seen.state === 'under way' && Date.now() < until; await sleep(200))
     seen = await payments.track(hash);
   if (seen.state === 'paid') return hash;
+  const reason = [seen, asked].map((one) => ('reason' in one ? one.reason : undefined)).find(Boolean);
   throw new Error(
-    seen.state === 'failed'
-      ? `The payer's node could not pay: ${seen.reason}`
+    reason !== undefined
+      ? `The payer's node could not pay: ${reason}`
       : `The payer's node has not paid ${hash} after ${withinMs / 1000} s: it is ${seen.state}`,
   );
 }

@@ -76,10 +76,14 @@ export function oneOf<T extends string>(from: Fields, name: string, names: reado
   return value;
 }
 
-/** The message of an error as lnd writes one (google.rpc.Status); null where it is none. */
-export function refusalIn(answer: unknown): string | null {
+/** `code`: of gRPC. */
+export type Refusal = Readonly<{ code: number; message: string }>;
+
+/** An error as lnd writes one (google.rpc.Status); null where it is none. */
+export function refusalIn(answer: unknown): Refusal | null {
   if (!isFields(answer) || typeof answer.code !== 'number' || typeof answer.message !== 'string') return null;
-  return answer.message.slice(0, 300) || `code ${answer.code}`;
+  const { code, message } = answer;
+  return { code, message: message.slice(0, 300) || `code ${code}` };
 }
 
 /** Hex as lnd takes bytes in a body. */

@@ -3,7 +3,7 @@ import type { ConnectionOptions } from 'node:tls';
 import { DomainError } from '../../domain/errors';
 import { inSpan } from '../../domain/tracing';
 import { connectionTo, TooLarge, untilAnswered, usualTries, wholeText } from '../node-http';
-import { fields, Misshapen, refusalIn } from './answers';
+import { fields, Misshapen, refusalIn, type Refusal } from './answers';
 
 /** Calls of lnd's REST API: JSON over TLS with a certificate that we were given, and a macaroon for the right. */
 
@@ -13,9 +13,11 @@ export type LndLogin = Readonly<{ url: string; certificate: string; macaroon: st
 /** What lnd answered with an error of its own. Its codes do not tell a missing invoice from a node that is starting, so
  *  callers go by the message. */
 class LndRefusal extends Error {
-  constructor(message: string) {
+  readonly code: number;
+  constructor({ code, message }: Refusal) {
     super(message);
     this.name = 'LndRefusal';
+    this.code = code;
   }
 }
 
@@ -26,7 +28,7 @@ type Request<T> = Readonly<{
   /** Checks the answer and throws what is wrong with it. */
   shape: (answer: unknown) => T;
   /** What a refusal means; undefined: that it is no answer. */
-  refused?: (message: string) => T | undefined;
+  refused?: (message: string, code: number) => T | undefined;
   /** 1 for what sends something: its sender decides. */
   tries?: number;
   waitMs?: number;
@@ -81,7 +83,7 @@ export function lndHttp({ url, certificate, macaroon }: LndLogin): Lnd {
     try {
       return await act();
     } catch (error) {
-      const meant = error instanceof LndRefusal ? refused?.(error.message) : undefined;
+      const meant = error instanceof LndRefusal ? refused?.(error.message, error.code) : undefined;
       if (meant !== undefined) return meant;
       throw away(path, error, signal);
     }
@@ -120,7 +122,7 @@ export function lndHttp({ url, certificate, macaroon }: LndLogin): Lnd {
         for await (const line of linesOf(body)) yield shape(resultOf(statusCode, line));
       } catch (error) {
         if (signal.aborted) return;
-        const meant = error instanceof LndRefusal ? refused?.(error.message) : undefined;
+        const meant = error instanceof LndRefusal ? refused?.(error.message, error.code) : undefined;
         if (meant === undefined) throw away(path, error);
         yield meant;
       }

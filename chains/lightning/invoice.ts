@@ -1,8 +1,9 @@
 import { bech32, hex } from '@scure/base';
 import { createHash } from 'node:crypto';
 import { recover, verify, type RecoveryIdType } from 'tiny-secp256k1';
-import { DomainError } from '../../domain/errors';
 import { withoutScheme } from '../../domain/lightning/receiver';
+import { checkOtherField } from './other-fields';
+import { bytesIn, refused, type Words } from './words';
 
 /** Invoices of Lightning as text (BOLT 11), read in our own words: before a node is asked to pay one, and to see that a
  *  node has written what it was asked for. */
@@ -51,11 +52,10 @@ type Field = keyof typeof types;
 const fixed: Partial<Record<Field, number>> = { p: 52, s: 52, h: 52, n: 53 };
 
 const mppBit = 16;
+/** Other hashes than the invoice names. lnd pays it only where it is told to, and then all such invoices so. */
+const ampBit = 31;
 /** Even bits of invoices that our node knows (BOLT 9): variable onions, secrets, parts, blinded routes, metadata. */
 const knownBits: ReadonlySet<number> = new Set([8, 14, mppBit, 24, 48]);
-
-const refused = (reason: string): DomainError =>
-  new DomainError('INVALID_ADDRESS', `Not a Lightning invoice that can be paid: ${reason}`);
 
 /** Reads an invoice, with `lightning:` before it or without. Throws INVALID_ADDRESS with what is wrong: checksum,
  *  signature, amount, a field that is missing, or a feature that it requires and nobody here knows. Whether it is of
@@ -87,7 +87,6 @@ export function readInvoice(text: string): Invoice {
   };
 }
 
-type Words = readonly number[];
 type Fields = ReadonlyMap<number, Words>;
 
 function unpack(text: string): Readonly<{ prefix: string; words: Words }> {
@@ -128,7 +127,9 @@ function fieldsOf(words: Words): Fields {
     at = start + length;
     if (start > words.length || at > words.length) throw refused('its last field is cut off');
     const name = (Object.keys(types) as Field[]).find((one) => types[one] === type);
-    if (name && (fixed[name] ?? length) === length && !found.has(type)) found.set(type, words.slice(start, at));
+    const field = words.slice(start, at);
+    if (!name) checkOtherField(type, field);
+    else if ((fixed[name] ?? length) === length && !found.has(type)) found.set(type, field);
   }
   return found;
 }
@@ -137,12 +138,7 @@ const wordsOf = (fields: Fields, name: Field): Words | undefined => fields.get(t
 
 function bytesOf(fields: Fields, name: Field): Uint8Array | null {
   const words = wordsOf(fields, name);
-  if (!words) return null;
-  try {
-    return bech32.fromWords([...words]);
-  } catch {
-    throw refused(`its field ${name} does not end with zeros`);
-  }
+  return words ? bytesIn(words, name) : null;
 }
 
 function textOf(bytes: Uint8Array): string {
@@ -177,6 +173,7 @@ function bitsOf(fields: Fields): ReadonlySet<number> {
   });
   const unknown = [...bits].find((bit) => bit % 2 === 0 && !knownBits.has(bit));
   if (unknown !== undefined) throw refused(`it requires feature ${unknown}, which is not known here`);
+  if (bits.has(ampBit)) throw refused(`it has feature ${ampBit}, by which our node does not pay`);
   return bits;
 }
 

@@ -25,13 +25,20 @@ type PaymentSighting =
   | Readonly<{ state: 'paid'; amountMsat: bigint; feeMsat: bigint; preimage: string }>
   | Readonly<{ state: 'failed'; reason: string }>;
 
+/** The node has answered, and begins nothing by this call, now or later. What it has begun before `track` tells. */
+type Refused = Readonly<{ state: 'refused'; reason: string }>;
+
 export type LndPayments = Readonly<{
   /** Has an invoice paid, and tells how that begins; `track` tells how it ends. Asked once, for its sender decides:
    *  after NODE_UNREACHABLE the payment may be under way. */
-  pay(asked: AskedPayment): Promise<PaymentSighting>;
+  pay(asked: AskedPayment): Promise<PaymentSighting | Refused>;
   /** How a payment is now, by its hash. It is the node's own word, and outlives its restarts and ours. */
   track(hash: string): Promise<PaymentSighting>;
 }>;
+
+/** What lnd itself refuses with (UNKNOWN is any error of its own). The other codes of gRPC are said of connections as
+ *  well, and what was asked over those may go on. */
+const refusalCodes: ReadonlySet<number> = new Set([2, 3, 6]);
 
 const states = ['INITIATED', 'IN_FLIGHT', 'SUCCEEDED', 'FAILED'] as const;
 
@@ -73,7 +80,7 @@ export function lndPayments(login: LndLogin): LndPayments {
     track,
     pay: async ({ invoice, amountMsat, feeLimitMsat, timeoutSeconds, maxParts }) => {
       const { hash } = readInvoice(invoice);
-      const begun = await lnd.first<PaymentSighting | null>({
+      return lnd.first<PaymentSighting | Refused>({
         path: '/v2/router/send',
         body: {
           payment_request: invoice,
@@ -83,11 +90,9 @@ export function lndPayments(login: LndLogin): LndPayments {
           max_parts: maxParts,
         },
         shape: sightingOf(hash),
-        refused: (message) =>
-          /invoice is already paid|payment is in transition|payment already exists/.test(message) ? null : undefined,
+        refused: (reason, code) => (refusalCodes.has(code) ? { state: 'refused', reason } : undefined),
         tries: 1,
       });
-      return begun ?? track(hash);
     },
   };
 }

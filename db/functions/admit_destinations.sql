@@ -1,6 +1,7 @@
 -- Notes where the signer is about to send money, and counts what goes to destinations that it first saw less than the
 -- cooling-off ago against their cap of 24 hours. p_outputs: [{intent, address, units}], each in base units, in the
 -- order in which they are to be signed. An earlier attempt of the same intent to the same address is counted once.
+-- Intents below zero are payments by Lightning: one that has failed, each of its calls answered, counts no more.
 -- Returns the intents that are above the cap, with what was used before, and when the newest of their destinations is
 -- no longer new; nothing of these is counted. The signer alone may call it. Called by `aboveCap`.
 CREATE OR REPLACE FUNCTION admit_destinations(
@@ -24,7 +25,9 @@ CREATE OR REPLACE FUNCTION admit_destinations(
     -- One at a time: what two sign together is within the cap together.
     PERFORM pg_advisory_xact_lock(hashtext('new destinations of ' || p_currency));
     SELECT coalesce(sum(p.units), 0) INTO v_used FROM signer.new_payment p
-     WHERE p.currency = p_currency AND p.signed_at > clock_timestamp() - interval '24 hours';
+     WHERE p.currency = p_currency AND p.signed_at > clock_timestamp() - interval '24 hours'
+       AND NOT EXISTS (SELECT FROM lightning_payment l
+                        WHERE l.id = -p.intent_id AND l.outcome = 'failed' AND l.unanswered = 0);
     FOR v_order IN
       WITH output AS (
         SELECT (o->>'intent')::bigint AS intent, o->>'address' AS address, sum((o->>'units')::numeric) AS units,

@@ -48,6 +48,10 @@ export const lightningPaymentEntity = entity('lightning_payment', {
   created_at: timestamptz(),
   refund_id: nullable(id()),
   leg_id: nullable(id()),
+  /** When the last call began. */
+  called_at: nullable(timestamptz()),
+  /** Since when no call can arrive any more, as two operators have said. */
+  given_up_at: nullable(timestamptz()),
 });
 
 /** What has ended and was not held against the word of the node yet. */

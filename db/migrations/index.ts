@@ -64,6 +64,7 @@ import { AddedFees1799001088000 } from './1799001088000-added-fees';
 import { PaymentsWithMoney1799001089000 } from './1799001089000-payments-with-money';
 import { LightningLines1799001090000 } from './1799001090000-lightning-lines';
 import { BesideAddresses1799001095000 } from './1799001095000-beside-addresses';
+import { CallsGivenUp1799001110000 } from './1799001110000-calls-given-up';
 import { LooksAfterRecoveries1799001115000 } from './1799001115000-looks-after-recoveries';
 import { UnauditedLightning1799001116000 } from './1799001116000-unaudited-lightning';
 
@@ -135,6 +136,7 @@ export const migrations = [
   PaymentsWithMoney1799001089000,
   LightningLines1799001090000,
   BesideAddresses1799001095000,
+  CallsGivenUp1799001110000,
   LooksAfterRecoveries1799001115000,
   UnauditedLightning1799001116000,
 ];

@@ -170,7 +170,8 @@ export const tableGrants: TableGrants = {
     chain: 'SELECT, INSERT, UPDATE (channels, height, is_synced, looked_at, receivable, sendable)',
   },
   lightning_payment: {
-    'api, payments': 'SELECT, INSERT',
+    api: 'SELECT, INSERT, UPDATE (given_up_at)',
+    payments: 'SELECT, INSERT',
     'audit, operator': 'SELECT',
     signer: 'SELECT, INSERT, UPDATE (calls, fee_msat, outcome, over_at, preimage, unanswered)',
   },

@@ -16,6 +16,8 @@ export type PayableInvoice = Readonly<{
   descriptionHash: string | null;
   /** Unix seconds. */
   expiresAt: number;
+  /** Blocks that the last part of the way must have left when it arrives. */
+  cltvBlocks: number;
 }>;
 
 /** Reads invoices, and the name of the chain that they must be of. */
@@ -62,6 +64,10 @@ export const givenBefore = 'This invoice was given before: ask for a new one';
 
 /** An invoice must last so long when it is given: it is to be approved and paid within that. */
 const leastSeconds = 120;
+/** After a lost answer its money waits until its end. Many wallets write a week, and clocks differ. */
+const mostDays = 8;
+/** lnd gives a whole way less than 2,016 blocks, three of them for itself, and refuses an invoice that takes more. */
+const mostBlocks = 2012;
 
 /** Refuses an invoice that is not to be paid from here. `net`: what is to arrive. Throws INVALID_ADDRESS,
  *  VALIDATION_ERROR. */
@@ -74,6 +80,10 @@ export function checkPayable(
   if (invoice.payee === ownKey) throw new DomainError('INVALID_ADDRESS', ownAddress);
   if (invoice.expiresAt * 1000 < now.getTime() + leastSeconds * 1000)
     throw wrong('expires too soon: ask for a new one');
+  if (invoice.expiresAt * 1000 > now.getTime() + mostDays * 86_400_000)
+    throw wrong(`lasts for more than ${mostDays} days: ask for one of a week`);
+  if (invoice.cltvBlocks > mostBlocks)
+    throw wrong(`asks for ${invoice.cltvBlocks} blocks at the end of its way, and ${mostBlocks} are the most`);
   if (invoice.amountMsat === null) throw wrong('names no amount: ask for one that does');
   if (invoice.amountMsat % 1000n !== 0n) throw wrong('asks for a part of a satoshi: ask for whole ones');
   const asked = fit(fromUnits(invoice.amountMsat / 1000n, decimals), decimals, 'down');

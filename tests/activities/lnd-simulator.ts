@@ -35,6 +35,8 @@ export class LndSimulator {
   loses: (path: string) => boolean = () => false;
   /** Calls of these paths do not arrive. */
   isAway: (path: string) => boolean = () => false;
+  /** What calls of a path are refused with, before the node has done anything. */
+  refuses: (path: string) => Readonly<{ code: number; message: string }> | null = () => null;
   /** Words that arrived. */
   readonly words: string[] = [];
   readonly known = new Map<string, Known>();
@@ -83,6 +85,7 @@ export class LndSimulator {
   mend(): void {
     this.loses = () => false;
     this.isAway = () => false;
+    this.refuses = () => null;
     this.isSynced = true;
   }
   /** A payer pays; the node holds it. */
@@ -174,6 +177,8 @@ export class LndSimulator {
   private send(body: Record<string, string>): Answer {
     const { hash, amountMsat, expiresAt } = readInvoice(body['payment_request']!);
     this.words.push(`pay ${hash}`);
+    const refused = this.refuses('/v2/router/send');
+    if (refused) return { status: 200, body: { error: { ...refused, details: [] } } };
     if (expiresAt * 1000 < Date.now()) return refusal('invoice expired. Valid until some time ago');
     const status = this.paid.get(hash)?.status;
     if (status === 'SUCCEEDED') return refusal('invoice is already paid');

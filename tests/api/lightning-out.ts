@@ -78,16 +78,17 @@ const tea = ['d', Buffer.from('tea')] as const;
 export function anInvoice({
   satoshi = 20_000,
   expiry = 3600,
+  blocks = 18,
   metadata,
   preimage = randomBytes(32),
-}: Readonly<{ satoshi?: number; expiry?: number; metadata?: string; preimage?: Buffer }> = {}): {
+}: Readonly<{ satoshi?: number; expiry?: number; blocks?: number; metadata?: string; preimage?: Buffer }> = {}): {
   text: string;
   hash: string;
 } {
   const hash = createHash('sha256').update(preimage).digest();
   node.preimages.set(hash.toString('hex'), preimage.toString('hex'));
   const about = metadata ? (['h', createHash('sha256').update(metadata).digest()] as const) : tea;
-  const fields = [['p', hash], ['s', bytes(9)], about, ['x', expiry]] as const;
+  const fields = [['p', hash], ['s', bytes(9)], about, ['x', expiry], ['c', blocks]] as const;
   const text = written(fields, { prefix: `lnbcrt${satoshi * 10}n`, createdAt: Math.floor(Date.now() / 1000) });
   return { text, hash: hash.toString('hex') };
 }

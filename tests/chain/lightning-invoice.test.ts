@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { hex } from '@scure/base';
+import { bech32, hex } from '@scure/base';
 import { readInvoice } from '../../chains/lightning/invoice';
 import { DomainError } from '../../domain/errors';
 import { cakeHash, hash, payee, refused, secret, valid } from './lightning-vectors';
@@ -169,6 +169,50 @@ it('refuses what no node writes, each for its reason', () => {
   ];
   for (const [text, reason] of cases)
     expect([reason, faultOf(text)]).toEqual([reason, expect.stringContaining(reason)]);
+});
+
+it('refuses what lnd refuses, in fields that say nothing to us', () => {
+  const hop = (key: Uint8Array): Uint8Array => Buffer.concat([key, bytes(1, 18)]);
+  const noKey = Buffer.concat([Buffer.from([2]), bytes(0xff)]);
+  const witness = (version: number, length: number): number[] => [version, ...bech32.toWords(bytes(1, length))];
+  const withField = (letter: string, value: Field[1]): string => written([...usual, [letter, value]]);
+  const cases: readonly [letter: string, value: Field[1], reason: string | null][] = [
+    ['r', hop(ownKey), null],
+    ['r', Buffer.concat([hop(ownKey), hop(ownKey)]), null],
+    ['r', hop(noKey), 'its way through another node is none'],
+    ['r', Buffer.concat([hop(ownKey), hop(noKey)]), 'its way through another node is none'],
+    ['r', hop(ownKey).subarray(1), 'its way through another node is none'],
+    ['r', [], 'its way through another node is none'],
+    ['r', [1, 31], 'does not end with zeros'],
+    ['f', witness(0, 20), null],
+    ['f', witness(0, 32), null],
+    ['f', witness(1, 32), null],
+    ['f', witness(17, 20), null],
+    ['f', witness(18, 20), null],
+    ['f', witness(19, 7), null],
+    ['f', witness(0, 21), 'its address of the chain is none'],
+    ['f', witness(1, 20), 'its address of the chain is none'],
+    ['f', witness(17, 32), 'its address of the chain is none'],
+    ['f', [], 'its address of the chain is none'],
+    ['f', [19], 'its address of the chain is none'],
+    ['f', [0, ...bech32.toWords(bytes(1, 20)), 31], 'does not end with zeros'],
+    ['m', bytes(1, 5), null],
+    ['m', [1, 31], 'does not end with zeros'],
+    ['5', bytes(1, 60), 'a blinded way'],
+    ['5', [], 'a blinded way'],
+  ];
+  const faults = cases.map(([letter, value, reason]) => {
+    const text = withField(letter, value);
+    return [letter, reason === null ? readInvoice(text) && null : faultOf(text)];
+  });
+  expect(faults).toEqual(cases.map(([letter, , reason]) => [letter, reason && expect.stringContaining(reason)]));
+  // Each of them is read, also where one stands before it.
+  expect(faultOf(written([...usual, ['r', hop(ownKey)], ['r', hop(noKey)]]))).toContain('another node is none');
+});
+
+it('refuses what is paid by AMP alone, as lnd does where it is not told to', () => {
+  const words = (bit: number): number[] => [1 << (bit % 5), ...Array<number>(Math.floor(bit / 5)).fill(0)];
+  expect(faultOf(written([...usual, ['9', words(31)]]))).toContain('feature 31');
 });
 
 it('takes the key of another for the payee where the signature is of other words', () => {

@@ -40,6 +40,7 @@ import { freePort } from '../../sandbox/ports';
 import { payerBitcoinKey } from '../../sandbox/secrets';
 import { aPaymentWithInvoice, askedMsat, type Offered } from '../activities/lightning-shop';
 import { connectionsTo, freshDatabase, urlFor } from '../setup/postgres';
+import { bytes, written } from './lightning-writer';
 
 /** The adapter of lnd, the rule of held money and the rows of invoices on real nodes: ours and a payer's, with one
  *  channel, on a Bitcoin node of their own. Run where it is asked for: TESTS_WITH=lightning. */
@@ -192,7 +193,9 @@ withNodes('lnd', () => {
     const denied = { ...away, message: expect.stringContaining('permission denied') };
     const { text } = await their.invoices.create({ ...asked, hash });
     for (const macaroon of [macaroons.invoices, macaroons.readings])
-      await expect(pay(lndPayments(ours.login(macaroon)), text)).rejects.toMatchObject(denied);
+      expect(await pay(lndPayments(ours.login(macaroon)), text)).toEqual({
+        ...{ state: 'refused', reason: expect.stringContaining('permission denied') },
+      });
     for (const macaroon of [macaroons.payments, macaroons.readings]) {
       const other = lndInvoices(ours.login(macaroon), 'regtest');
       await expect(other.create({ ...asked, hash })).rejects.toMatchObject(denied);
@@ -224,7 +227,7 @@ withNodes('lnd', () => {
     expect(await invoices.cancel(hash)).toBe('settled already');
     expect(await eventually(() => their.payments.track(hash), 'paid')).toMatchObject({ preimage, feeMsat: 0n });
     // Paid again it is the same payment.
-    expect(await pay(their.payments, text)).toMatchObject({ state: 'paid', preimage });
+    expect(await pay(their.payments, text)).toEqual({ state: 'refused', reason: 'invoice is already paid' });
     await until('the channel has it', async () => (await capacity()).sendable === before.sendable + 50_000n);
   });
 
@@ -289,13 +292,28 @@ withNodes('lnd', () => {
     expect(readInvoice(text).hash).toBe(hash);
     expect([await pay(payments, text), await pay(payments, text)]).toEqual([
       { state: 'under way' },
-      { state: 'under way' },
+      { state: 'refused', reason: 'payment is in transition' },
     ]);
     await eventually(() => their.invoices.lookUp(hash), 'accepted');
     await their.invoices.settle(preimage);
     const paid = await eventually(() => payments.track(hash), 'paid');
     expect(paid).toEqual({ state: 'paid', amountMsat: asked.amountMsat, feeMsat: 0n, preimage });
-    expect(await pay(payments, text)).toEqual(paid);
+    expect(await pay(payments, text)).toMatchObject({ state: 'refused' });
+    expect(await payments.track(hash)).toEqual(paid);
+  });
+
+  it('refuses what the service takes from nobody, and has then never heard of it', async () => {
+    const [p, s, d] = [['p', randomBytes(32)] as const, ['s', bytes(9)] as const, ['d', Buffer.from('tea')] as const];
+    const createdAt = Math.floor(Date.now() / 1000);
+    const cases = [
+      [['x', 2 ** 34] as const, 'invoice expired'],
+      [['c', 2013] as const, 'cltv limit 2016 should be greater than 2016'],
+    ] as const;
+    for (const [field, reason] of cases) {
+      const text = written([p, s, d, field], { createdAt });
+      expect(await pay(payments, text)).toEqual({ state: 'refused', reason: expect.stringContaining(reason) });
+      expect(await payments.track(readInvoice(text).hash)).toEqual({ state: 'unknown' });
+    }
   });
 
   /** What the service will do about an invoice, until it is over. */

@@ -12,6 +12,7 @@ import { createCodec } from '../../chains/codecs';
 import { xrplCodec } from '../../chains/xrpl/codec';
 import { parseConfig } from '../../domain/config';
 import type { Destination } from '../../domain/chains/tags';
+import { checkPayable, type PayableInvoice } from '../../domain/lightning/receiver';
 import { sentence } from '../../web/dashboard/texts/sentences-de';
 import { xrplChains } from '../chain/expiring-networks';
 
@@ -101,6 +102,31 @@ it('finds a refusal of each row', () => {
 it.each([...new Set(english)])('is said in German: %s', (message) => {
   expect(sentence(message)).not.toBe(message);
   expect(sentence(message)).not.toMatch(/\b(the|is|not|cannot|and|at|of)\b/);
+});
+
+it('says in German which invoices are not paid', () => {
+  const now = new Date('2026-01-01T00:00:00Z');
+  const invoice = {
+    ...{ network: 'regtest', amountMsat: 20_000_000n, hash: 'ab'.repeat(32), payee: 'theirs', descriptionHash: null },
+    ...{ expiresAt: now.getTime() / 1000 + 600, cltvBlocks: 18 },
+  };
+  const refusals: readonly Partial<PayableInvoice>[] = [
+    ...[{ network: 'mainnet' }, { payee: 'ours' }, { expiresAt: 0 }, { expiresAt: 1e13 }, { cltvBlocks: 2013 }],
+    ...[{ amountMsat: null }, { amountMsat: 20_000_500n }, { amountMsat: 30_000_000n }],
+  ];
+  for (const over of refusals) {
+    const terms = { net: '0.0002', network: 'regtest', ownKey: 'ours', now };
+    let message = 'taken';
+    try {
+      checkPayable({ ...invoice, ...over }, terms);
+    } catch (error) {
+      ({ message } = error as Error);
+    }
+    expect([message, sentence(message)]).toEqual([
+      expect.stringMatching(/nvoice|service/),
+      expect.not.stringMatching(message.slice(0, 12)),
+    ]);
+  }
 });
 
 it('keeps amounts and currencies, and what it does not know', () => {

@@ -13,7 +13,7 @@ const ownKey = '03'.padEnd(66, 'd');
 const now = new Date('2026-01-01T00:00:00Z');
 const invoice: PayableInvoice = {
   ...{ network: 'regtest', amountMsat: 20_000_000n, hash: 'ab'.repeat(32), payee: key, descriptionHash: null },
-  expiresAt: now.getTime() / 1000 + 600,
+  ...{ expiresAt: now.getTime() / 1000 + 600, cltvBlocks: 18 },
 };
 const check = (over: Partial<PayableInvoice> = {}, net = '0.0002'): void =>
   checkPayable({ ...invoice, ...over }, { net, network: 'regtest', ownKey, now });
@@ -37,12 +37,17 @@ it('reads Lightning addresses in one spelling', () => {
 
 it('pays an invoice of another node, of exactly what is to arrive', () => {
   expect(() => check()).not.toThrow();
+  expect(() => check({ expiresAt: now.getTime() / 1000 + 8 * 86_400, cltvBlocks: 2012 })).not.toThrow();
 });
 
 it.each([
   [{ network: 'mainnet' }, 'is of mainnet, and money here is of regtest'],
   [{ payee: ownKey }, 'belongs to this service itself'],
   [{ expiresAt: now.getTime() / 1000 + 60 }, 'expires too soon'],
+  [{ expiresAt: now.getTime() / 1000 + 8 * 86_400 + 1 }, 'lasts for more than 8 days'],
+  [{ expiresAt: Number.MAX_SAFE_INTEGER }, 'lasts for more than 8 days'],
+  [{ cltvBlocks: 2013 }, 'asks for 2013 blocks'],
+  [{ cltvBlocks: 65_554 }, 'asks for 65554 blocks'],
   [{ amountMsat: null }, 'names no amount'],
   [{ amountMsat: 20_000_500n }, 'asks for a part of a satoshi'],
   [{ amountMsat: 30_000_000n }, 'The invoice asks for 0.0003 BTC, and 0.0002 BTC would be sent'],

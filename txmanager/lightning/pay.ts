@@ -17,7 +17,7 @@ import { nextOutgoingStep } from '../../domain/lightning/outgoing-payment';
 import type { Obligation } from '../obligation';
 import type { Signer } from '../sign/signer';
 import { owners } from './owners';
-import { mayPay } from './policy';
+import { mayPay, mayPayAgain } from './policy';
 
 /** How an invoice is paid once: the decision is in the database before the node is told, and the node's own word books
  *  it. docs/decisions/0083-withdrawals-by-lightning.md */
@@ -49,10 +49,10 @@ export async function stepPayment(deps: PayDeps, hash: string): Promise<string |
   const done = await deps.db.transaction((tx) => stepIn(deps, tx, before, seen));
   if (!done.isToSend) return done.waitsFor ?? null;
   const { invoice, fee_limit_msat: limit } = before;
-  // Where this fails the call counts as unanswered: it may yet arrive.
-  await deps.payments.pay({ invoice, feeLimitMsat: BigInt(limit), timeoutSeconds, maxParts });
+  // Where this fails the call counts as unanswered: it may yet arrive. A refusal is an answer.
+  const answer = await deps.payments.pay({ invoice, feeLimitMsat: BigInt(limit), timeoutSeconds, maxParts });
   await noteAnswered(deps.db, hash);
-  return null;
+  return answer.state === 'refused' ? `the node refuses it: ${answer.reason}` : null;
 }
 
 async function stepIn(deps: PayDeps, tx: EntityManager, before: Read, seen: Seen): Promise<Done> {
@@ -64,7 +64,8 @@ async function stepIn(deps: PayDeps, tx: EntityManager, before: Read, seen: Seen
   if (row.calls !== before.calls || row.unanswered !== before.unanswered || row.outcome !== before.outcome) return {};
   const { calls, unanswered, outcome } = row;
   const record = { calls, unanswered, outcome };
-  const step = nextOutgoingStep({ record, isExpired: before.isExpired, sighting: seen, maySend: true });
+  const isOver = { isExpired: before.isExpired, isGivenUp: row.given_up_at !== null };
+  const step = nextOutgoingStep({ record, ...isOver, sighting: seen, maySend: true });
   switch (step.do) {
     case 'wait':
       return { waitsFor: 'the node has it under way, or may have' };
@@ -84,17 +85,17 @@ async function stepIn(deps: PayDeps, tx: EntityManager, before: Read, seen: Seen
 /** Counts the call that follows, if it may be made. */
 async function send(deps: PayDeps, tx: EntityManager, row: LightningPaymentRow, obligation: Obligation): Promise<Done> {
   const payee = checkInvoice(deps, row, obligation);
-  if (row.calls > 0) {
-    if (!obligation.isUnderWay) throw new DomainError('INTENT_MISMATCH', `${obligation.row.name} is not under way`);
-  } else {
-    const verdict = await mayPay(tx, deps, row, { obligation, payee });
-    if (verdict.state === 'refused') throw new DomainError('INTENT_MISMATCH', verdict.reason);
-    if (verdict.state === 'waiting') return { waitsFor: verdict.reason };
-    if (verdict.state === 'dropped') {
-      await endPayment(tx, row.hash, { outcome: 'failed' });
-      await obligation.unlisted?.(verdict.unlisted);
-      return {};
-    }
+  const isFirst = row.calls === 0;
+  const verdict = isFirst ? await mayPay(tx, deps, row, { obligation, payee }) : await mayPayAgain(tx, obligation);
+  if (verdict.state === 'refused') throw new DomainError('INTENT_MISMATCH', verdict.reason);
+  if (verdict.state === 'waiting') return { waitsFor: verdict.reason };
+  if (verdict.state === 'dropped') {
+    if (row.unanswered > 0) return { waitsFor: 'its payee is no longer listed, and the node may have it under way' };
+    await endPayment(tx, row.hash, { outcome: 'failed' });
+    await obligation.unlisted?.(verdict.unlisted);
+    return {};
+  }
+  if (isFirst) {
     await obligation.stored();
     await deps.record.keep([called(row)]);
   }

@@ -20,6 +20,29 @@ type Judged = Pick<SignFacts, 'round' | 'obligation' | 'unlisted' | 'limitUse'>;
 const rowVerdict = (facts: Judged): SignVerdict | null =>
   rowRules.reduce<SignVerdict | null>((found, rule) => found ?? rule(facts), null);
 
+/** Why nothing of this may leave now, and which of its payees are no longer listed. Locks whitelist, merchant, freezes. */
+async function heldBack(
+  tx: EntityManager,
+  { row, merchantId, currency }: Obligation,
+): Promise<Readonly<{ unlisted: readonly string[]; reason: string | null }>> {
+  const unlisted = (await unlistedAmong(tx, row.payees)).map(({ id }) => id);
+  const stops = await stopsOf(tx, merchantId === null ? [] : [merchantId]);
+  await lockFreezes(tx);
+  const [stop] = stops.values();
+  if (stop !== undefined) return { unlisted, reason: `outgoing money of the merchant is held: ${stop}` };
+  return { unlisted, reason: (await isFrozen(tx, currency)) ? `${currency} is frozen` : null };
+}
+
+/** May the node be told once more? What holds a first call back does so with this one, as nothing is known to have
+ *  left; limits and cap have counted it. */
+export async function mayPayAgain(tx: EntityManager, obligation: Obligation): Promise<PayVerdict> {
+  const { row, isUnderWay } = obligation;
+  if (!isUnderWay) return { state: 'refused', reason: `${row.name} is not under way` };
+  const { unlisted, reason } = await heldBack(tx, obligation);
+  if (reason !== null) return { state: 'waiting', reason };
+  return unlisted.length ? { state: 'dropped', unlisted } : { state: 'pay' };
+}
+
 /** May the node be told to pay this for the first time? What the signing policy asks of a row on a chain, in the same
  *  order of locks: whitelist, merchant, freezes, limits, and last the cap for new destinations. */
 export async function mayPay(
@@ -28,13 +51,9 @@ export async function mayPay(
   payment: Pick<LightningPaymentRow, 'id' | OwnerColumn>,
   { obligation, payee }: Readonly<{ obligation: Obligation; payee: string }>,
 ): Promise<PayVerdict> {
-  const { row, merchantId, currency } = obligation;
-  const unlisted = (await unlistedAmong(tx, row.payees)).map(({ id }) => id);
-  const stops = await stopsOf(tx, merchantId === null ? [] : [merchantId]);
-  await lockFreezes(tx);
-  const [stop] = stops.values();
-  if (stop !== undefined) return { state: 'waiting', reason: `outgoing money of the merchant is held: ${stop}` };
-  if (await isFrozen(tx, currency)) return { state: 'waiting', reason: `${currency} is frozen` };
+  const { row, currency } = obligation;
+  const { unlisted, reason } = await heldBack(tx, obligation);
+  if (reason !== null) return { state: 'waiting', reason };
   const uses = row.limitUse ? await limitUsesOf(tx, [row.limitUse]) : [];
   const counted = uses.length ? (uses.every((one) => one.is_signed) ? 'used' : 'open') : 'none';
   const facts: Judged = { round: 'first', obligation, unlisted, limitUse: counted };

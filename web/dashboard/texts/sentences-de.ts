@@ -75,6 +75,14 @@ const patterns: ReadonlyArray<readonly [pattern: RegExp, german: string]> = [
   [/^A mass payout has at most (.*) rows$/, 'Eine Massenauszahlung hat höchstens $1 Zeilen.'],
   [/^This invoice is of (.*), and money here is of (.*)$/, 'Diese Rechnung ist von $1, und das Geld hier ist von $2.'],
   [
+    /^This invoice lasts for more than (\d+) days: ask for one of a week$/,
+    'Diese Rechnung gilt länger als $1 Tage. Lassen Sie sich eine für eine Woche geben.',
+  ],
+  [
+    /^This invoice asks for (\d+) blocks at the end of its way, and (\d+) are the most$/,
+    'Diese Rechnung verlangt $1 Blöcke am Ende ihres Wegs, höchstens $2 gehen. Lassen Sie sich eine andere geben.',
+  ],
+  [
     /^The invoice asks for (.*) BTC, and (.*) BTC would be sent$/,
     'Die Rechnung verlangt $1 BTC, und gesendet würden $2 BTC.',
   ],
