@@ -47,4 +47,5 @@ export const functionGrants: Readonly<Record<string, readonly DatabaseRole[]>> =
   validities_of: ['signer'],
   wants_lightning: ['chain'],
   watch_elsewhere: ['api', 'payments'],
+  withdraw_absence: ['chain'],
 };
