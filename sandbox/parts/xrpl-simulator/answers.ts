@@ -1,7 +1,7 @@
 import { decode, DEFAULT_DEFINITIONS } from 'ripple-binary-codec';
 import { isValidClassicAddress } from 'ripple-address-codec';
 import type { Network } from './network';
-import { leastFee } from './rules';
+import { depositAuth, leastFee } from './rules';
 import { entryIdOf, isoOf, nowInLedger, resolution, type Account, type Entry, type Json, type Ledger } from './state';
 import { Invalid, readTransaction, type Transaction } from './transactions';
 import { viewOf, type View } from './views';
@@ -111,6 +111,26 @@ function accountInfo({ network }: Served, params: Json): Json {
     ...(found
       ? { ledger_hash: found.hash, ledger_index: found.index, validated: found.index <= view.validated.index }
       : { ledger_current_index: view.closed.index + 1, validated: false }),
+  };
+}
+
+/** Page deposit_authorized. */
+function depositAuthorized({ network }: Served, params: Json): Json {
+  const { source_account: from, destination_account: to } = params;
+  if (typeof from !== 'string' || typeof to !== 'string') throw invalid('Missing field.');
+  const view = viewOf(network);
+  const found = ledgerOf(view, params) ?? view.closed;
+  if (!view.account(from, found.index)) throw new Refusal('srcActNotFound', 67, 'Source account not found.');
+  const receiver = view.account(to, found.index);
+  if (!receiver) throw new Refusal('dstActNotFound', 50, 'Destination account not found.');
+  const asks = (receiver.Flags & depositAuth) !== 0 && from !== to;
+  return {
+    deposit_authorized: !asks || network.isPreauthorized(from, to),
+    destination_account: to,
+    ledger_hash: found.hash,
+    ledger_index: found.index,
+    source_account: from,
+    validated: found.index <= view.validated.index,
   };
 }
 
@@ -310,6 +330,7 @@ export type Served = Readonly<{ network: Network; startedAt: number; isHeard: bo
 export const methods: Readonly<Record<string, (served: Served, params: Json) => Json>> = {
   account_info: accountInfo,
   account_tx: accountTx,
+  deposit_authorized: depositAuthorized,
   fee,
   ledger,
   ledger_accept: ledgerAccept,

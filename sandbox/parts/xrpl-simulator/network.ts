@@ -83,6 +83,9 @@ export class Network {
     return found.transaction;
   }
 
+  readonly isPreauthorized = (account: string, by: string): boolean =>
+    this.state.preauthorized?.[by]?.includes(account) ?? false;
+
   get openSize(): number {
     return this.open.transactions.length;
   }
@@ -117,7 +120,8 @@ export class Network {
   private placeOf(accounts: Accounts, ids: ReadonlySet<string>, index: number, isOpen: boolean): Place {
     const { networkId, settings, deliveries } = this.state;
     const { get } = accounts;
-    return { index, isOpen, networkId, settings, get, has: (id) => ids.has(id), delivers: (id) => deliveries[id] };
+    const [has, delivers] = [(id: string) => ids.has(id), (id: string) => deliveries[id]];
+    return { index, isOpen, networkId, settings, get, has, delivers, isPreauthorized: this.isPreauthorized };
   }
 
   /** Applies bytes to the open ledger, or lets them wait. Throws Invalid. */
