@@ -4,6 +4,7 @@ import { NoCommonBlock } from '../../db/chains/cursor';
 import { storeFee } from '../../db/chains/fees';
 import { databaseNow } from '../../db/payments/payments';
 import { mayFollow } from '../../db/recovery/epoch';
+import { lookAtLost } from '../../txmanager/send/lost';
 import { restUntil } from '../rest';
 import { lookAtBalances } from './balances';
 import { catchUp } from './catch-up';
@@ -15,9 +16,10 @@ import { noteReserves } from './reserves';
 import { readTracesAgain, type Retracing } from './retrace';
 
 const feeEveryMs = 10_000;
+const lostEveryMs = 60_000;
 
 /** What a follower knows from its last look. */
-type Memory = Retracing & { pool: PoolMemory; feeTakenAt: number };
+type Memory = Retracing & { pool: PoolMemory; feeTakenAt: number; lostSeenAt: number };
 
 /** One look at a network: blocks, mempool, what has become deep enough, and the price of a transaction. */
 async function lookOnce(deps: FollowerDeps, memory: Memory, goOn: GoOn): Promise<void> {
@@ -36,6 +38,10 @@ async function lookOnce(deps: FollowerDeps, memory: Memory, goOn: GoOn): Promise
   await readTracesAgain(deps, memory);
   await lookAtBalances(deps, cursor, goOn);
   await mature(deps, cursor, goOn);
+  if (Date.now() - memory.lostSeenAt > lostEveryMs) {
+    await lookAtLost(deps);
+    memory.lostSeenAt = Date.now();
+  }
   if (Date.now() - memory.feeTakenAt > feeEveryMs) {
     const fee = await adapter.estimateFee();
     // Without one the last counts on, for a bounded time: see maintainTreasury.
@@ -48,7 +54,7 @@ async function lookOnce(deps: FollowerDeps, memory: Memory, goOn: GoOn): Promise
 
 /** A follower of one network: each call is one look at it, and it remembers from one to the next. */
 export function createFollower(deps: FollowerDeps): (goOn?: GoOn) => Promise<void> {
-  const memory: Memory = { retraceAt: 0, pool: newPoolMemory(deps.adapter.network), feeTakenAt: 0 };
+  const memory: Memory = { retraceAt: 0, pool: newPoolMemory(deps.adapter.network), feeTakenAt: 0, lostSeenAt: 0 };
   return (goOn = () => undefined) => lookOnce(deps, memory, goOn);
 }
 

@@ -2,7 +2,8 @@ import { readerOf, bodyOf, type Ask } from './answers';
 
 /** Accounts, reserves and what the node says of itself. */
 
-/** An account of the ledger. `at`: the ledger that it was read in. `needsTag`: payments without a tag fail. */
+/** An account of the ledger. `at`: the ledger that it was read in. `needsTag`: payments without a tag fail.
+ *  `isGuarded`: payments of accounts that it has not agreed to fail. */
 export type XrplAccount = Readonly<{
   address: string;
   drops: bigint;
@@ -11,16 +12,19 @@ export type XrplAccount = Readonly<{
   /** Entries of the ledger that it owns, each of which raises its reserve. */
   owned: number;
   needsTag: boolean;
+  isGuarded: boolean;
   at: number;
 }>;
 
 /** In drops. They change when validators vote so. */
 export type Reserves = Readonly<{ base: bigint; perOwned: bigint }>;
 
-/** lsfRequireDestTag (xrpl.org: accountroot). */
+/** lsfRequireDestTag and lsfDepositAuth (xrpl.org: accountroot). */
 const requiresTag = 0x0002_0000;
+const requiresConsent = 0x0100_0000;
 
 const readAccountAnswer = readerOf('account_info');
+const readAuthorized = readerOf('deposit_authorized');
 const readState = readerOf('server_state');
 const readInfo = readerOf('server_info');
 
@@ -37,14 +41,28 @@ export async function readAccount(
   if (!read.yes(body, 'validated')) throw read.wrong(body, 'validated', 'sign of a validated ledger');
   const data = read.fields(body, 'account_data');
   if (data.Account !== address) throw read.wrong(data, 'Account', 'account that was asked about');
+  const flags = read.whole(data, 'Flags');
   return {
     address,
     drops: read.drops(data, 'Balance'),
     sequence: read.whole(data, 'Sequence'),
     owned: read.whole(data, 'OwnerCount'),
-    needsTag: (read.whole(data, 'Flags') & requiresTag) !== 0,
+    needsTag: (flags & requiresTag) !== 0,
+    isGuarded: (flags & requiresConsent) !== 0,
     at: read.whole(body, 'ledger_index'),
   };
+}
+
+/** Whether an account takes payments of another, by what it has agreed to (xrpl.org: deposit_authorized). `at`: the
+ *  index of a validated ledger that has both. */
+export async function readConsent(ask: Ask, from: string, to: string, at: number): Promise<boolean> {
+  const asked = { source_account: from, destination_account: to, ledger_index: at };
+  const { refused, body } = await ask('deposit_authorized', asked, ['srcActNotFound']);
+  // An account that is none has been agreed to by nobody.
+  if (refused !== null) return false;
+  if (body.destination_account !== to)
+    throw readAuthorized.wrong(body, 'destination_account', 'account that was asked');
+  return readAuthorized.yes(body, 'deposit_authorized');
 }
 
 /** By `server_state`, which writes drops: `server_info` writes XRP as a fraction (xrpl.org: reserves). */

@@ -40,7 +40,7 @@ async function termsOf(node: Terms, asked: ExpiringTransfer): Promise<TermsAnswe
     node.fees(),
   ]);
   if (!sender) return { state: 'short', reason: `${from} is no account of ledger ${height}` };
-  const refusal = refusalAt(receiver, asked, reserves);
+  const refusal = await refusalAt(node, receiver, asked, reserves);
   if (refusal !== null) return { state: 'fails', reason: refusal };
   const feeDrops = feeNow(fees);
   const free = spendable(sender, reserves);
@@ -56,7 +56,7 @@ async function termsOf(node: Terms, asked: ExpiringTransfer): Promise<TermsAnswe
   return { state: 'done', terms };
 }
 
-type Terms = Pick<XrplNode, 'head' | 'account' | 'reserves' | 'fees'>;
+type Terms = Pick<XrplNode, 'head' | 'account' | 'hasConsent' | 'reserves' | 'fees'>;
 
 export function xrplFamily(chain: XrplChain, node: Terms & Pick<XrplNode, 'expiring'>): ExpiringFamily {
   const codec = xrplCodec(chain);

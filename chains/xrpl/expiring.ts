@@ -1,7 +1,6 @@
 import type { ExpiringNode } from '../../domain/chains/chain';
-import { DomainError } from '../../domain/errors';
 import type { Ask } from './answers';
-import { readHead, readIds } from './ledgers';
+import { readHead } from './ledgers';
 import { lookUp } from './sightings';
 
 /** What the transaction manager asks of the XRP Ledger about transactions that expire. Every validated ledger is
@@ -20,10 +19,8 @@ export const expiringNode = (ask: Ask): ExpiringNode => ({
       const { height, ledgerHash: blockHash, success, feeDrops: feeUnits } = sighting;
       return { state: 'mined', isFinal: true, success, feeUnits, height, blockHash };
     }
-    const [through, head] = await Promise.all([readIds(ask, last.height), readHead(ask)]);
-    if (!through) throw new DomainError('NODE_UNREACHABLE', `The node lacks ledger ${last.height}, which it searched`);
-    const { height, hash, time } = through;
-    const proof = { txId, from, through: { height, hash, time: time * 1000 }, finalHeight: head.height };
+    const { height, hash, time } = sighting.through;
+    const proof = { txId, from, through: { height, hash, time: time * 1000 }, finalHeight: sighting.headHeight };
     return { state: 'absent', proof };
   },
 });

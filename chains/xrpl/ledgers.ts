@@ -17,7 +17,7 @@ export type XrplLedger = Readonly<{
 }>;
 
 const read = readerOf('ledger');
-type Header = Pick<XrplLedger, 'height' | 'hash' | 'parentHash' | 'time'>;
+export type Header = Pick<XrplLedger, 'height' | 'hash' | 'parentHash' | 'time'>;
 
 /** The header of an answer, if it is of a validated ledger. Throws NODE_UNREACHABLE otherwise. */
 function headerOf(body: Fields): Header {

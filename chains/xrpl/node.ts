@@ -2,7 +2,15 @@ import type { ChainNode, ExpiringNode } from '../../domain/chains/chain';
 import { DomainError } from '../../domain/errors';
 import { jsonRpc } from '../json-rpc';
 import type { NodeLogin } from '../node-http';
-import { readAccount, readNodeState, readReserves, type NodeState, type Reserves, type XrplAccount } from './accounts';
+import {
+  readAccount,
+  readConsent,
+  readNodeState,
+  readReserves,
+  type NodeState,
+  type Reserves,
+  type XrplAccount,
+} from './accounts';
 import { asking } from './answers';
 import type { XrplChain } from './chain';
 import { expiringNode } from './expiring';
@@ -19,6 +27,8 @@ export type XrplNode = Readonly<{
   state(): Promise<NodeState>;
   readLedger(height: number): Promise<XrplLedger | null>;
   account(address: string, at?: number | 'validated'): Promise<XrplAccount | null>;
+  /** Whether `to` takes payments of `from`, as of a validated ledger. */
+  hasConsent(from: string, to: string, at: number): Promise<boolean>;
   reserves(): Promise<Reserves>;
   fees(): Promise<XrplFees>;
   submit(raw: string): Promise<SubmitAnswer>;
@@ -38,6 +48,7 @@ export function xrplNode({ url, user, password }: NodeLogin, patienceMs?: number
     state: () => readNodeState(ask),
     readLedger: (height) => readLedger(ask, height),
     account: (address, at) => readAccount(ask, address, at),
+    hasConsent: (from, to, at) => readConsent(ask, from, to, at),
     reserves: () => readReserves(ask),
     fees: () => readFees(ask),
     submit: (raw) => submit(ask, raw),

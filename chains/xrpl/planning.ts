@@ -10,18 +10,23 @@ import type { XrplFees } from './sending';
 /** The fee that brings a payment into the very next ledger, and that the node takes at all. */
 export const feeNow = ({ open, least }: Pick<XrplFees, 'open' | 'least'>): bigint => (open > least ? open : least);
 
-/** Why a payment would cost its fee and move nothing: accounts may ask for a tag, and what makes a new one is the base
- *  reserve at least. null: nothing is known against it. */
-export function refusalAt(
-  receiver: Pick<XrplAccount, 'needsTag'> | null,
-  { to, tag, units }: Readonly<{ to: string; tag?: string; units: bigint }>,
+/** Why a payment would cost its fee and move nothing: accounts may ask for a tag, or take payments of some accounts
+ *  alone, and what makes a new one is the base reserve at least. null: nothing is known against it. */
+export async function refusalAt(
+  node: Pick<XrplNode, 'hasConsent'>,
+  receiver: XrplAccount | null,
+  { from, to, tag, units }: Readonly<{ from: string; to: string; tag?: string; units: bigint }>,
   { base }: Pick<Reserves, 'base'>,
-): string | null {
-  if (receiver?.needsTag && tag === undefined) return `${to} takes nothing without a tag`;
-  return !receiver && units < base ? `${to} is no account, and ${units} drops make none` : null;
+): Promise<string | null> {
+  if (!receiver) return units < base ? `${to} is no account, and ${units} drops make none` : null;
+  if (receiver.needsTag && tag === undefined) return `${to} takes nothing without a tag`;
+  // So much is taken from anybody, so that the account can pay for fees again (xrpl.org: depositauth).
+  const isLittle = units <= base && receiver.drops <= base;
+  if (!receiver.isGuarded || isLittle || (await node.hasConsent(from, to, receiver.at))) return null;
+  return `${to} takes only what it has agreed to, and not payments of ${from}`;
 }
 
-type Node = Pick<XrplNode, 'account' | 'reserves' | 'fees'>;
+type Node = Pick<XrplNode, 'account' | 'hasConsent' | 'reserves' | 'fees'>;
 
 export const xrplPlanning = (
   network: Pick<ExpiringNetwork, 'mostPrice'>,
@@ -34,7 +39,7 @@ export const xrplPlanning = (
   async estimateGas(asked) {
     const { from, to, units } = asked;
     const [sender, receiver, reserves] = await Promise.all([node.account(from), node.account(to), node.reserves()]);
-    const refusal = refusalAt(receiver, asked, reserves);
+    const refusal = await refusalAt(node, receiver, asked, reserves);
     if (refusal !== null) return { state: 'reverts', reason: refusal };
     const free = sender ? spendable(sender, reserves) : 0n;
     if (free < units) return { state: 'short', reason: `${from} can spend ${free} of the ${units} drops` };

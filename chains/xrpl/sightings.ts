@@ -1,5 +1,5 @@
 import { readerOf, type Ask } from './answers';
-import { readHead, readIds } from './ledgers';
+import { readHead, readIds, type Header } from './ledgers';
 import type { Fields } from './signing';
 import { transfersOf } from './transfers';
 
@@ -17,11 +17,11 @@ export type ValidatedSighting = Readonly<{
 }>;
 
 /** Where a transaction of ours is. `validated` and `absent` are final. `pending`: a node has it, in no validated ledger
- *  yet. `unknown` proves nothing. */
+ *  yet, and a ledger may still take it. `through`: the last ledger of its window. `unknown` proves nothing. */
 export type XrplSighting =
   | ValidatedSighting
   | Readonly<{ state: 'pending' }>
-  | Readonly<{ state: 'absent' }>
+  | Readonly<{ state: 'absent'; through: Header; headHeight: number }>
   | Readonly<{ state: 'unknown'; reason: string }>;
 
 /** The most ledgers that a node searches at once (xrpl.org: tx). */
@@ -48,37 +48,36 @@ function seen({ height, ledgerHash, transaction, meta }: Validated): ValidatedSi
 }
 
 /** Looks for a transaction, and proves that it is nowhere where it is: its last ledger must be validated, and all
- *  ledgers of its window must be known. What is `absent` can never be validated any more, whoever sends it. */
+ *  ledgers of its window must be known and without it. What is `absent` can never be validated any more, whoever sends
+ *  it. Of what a node says without showing a ledger nothing counts then: it answers from a cache, for half an hour
+ *  after each question, that it has a transaction which no ledger can take any more (XRPLF/rippled, TransactionMaster),
+ *  and its index learns of a ledger's transactions after the ledger is validated. */
 export async function lookUp(ask: Ask, txId: string, { first, last }: Window): Promise<XrplSighting> {
   if (last < first || last - first > widest) throw new RangeError(`No window: ${first} to ${last}`);
   // Before the search: a ledger that is validated meanwhile was not searched.
   const head = await readHead(ask);
   const asked = { transaction: txId, binary: false, min_ledger: first, max_ledger: last };
   const { refused, body } = await ask('tx', asked, ['txnNotFound']);
-  if (refused === null) {
-    const found = validatedOf(txId, body);
-    if (!found) return { state: 'pending' };
-    return seen(found);
-  }
-  if (head.height < last) return { state: 'unknown', reason: `Ledger ${last} is not validated yet` };
-  if (body.searched_all === true) return { state: 'absent' };
-  return readWindow(ask, txId, { first, last });
+  const found = refused === null ? validatedOf(txId, body) : null;
+  if (found) return seen(found);
+  if (head.height >= last) return readWindow(ask, txId, { first, last }, head.height);
+  if (refused === null) return { state: 'pending' };
+  return { state: 'unknown', reason: `Ledger ${last} is not validated yet` };
 }
 
-/** A node says that it has not searched all where one of the ledgers is empty (XRPLF/rippled, issue 3750): then they
- *  are read one by one, each the parent of the next. */
-async function readWindow(ask: Ask, txId: string, { first, last }: Window): Promise<XrplSighting> {
-  let parent: string | null = null;
+/** The ledgers of a window one by one, each the parent of the next. */
+async function readWindow(ask: Ask, txId: string, { first, last }: Window, headHeight: number): Promise<XrplSighting> {
+  let before: Header | null = null;
   for (let height = first; height <= last; height += 1) {
     const ledger = await readIds(ask, height);
     if (!ledger) return { state: 'unknown', reason: `The node does not have ledger ${height}` };
-    if (parent !== null && ledger.parentHash !== parent)
+    if (before !== null && ledger.parentHash !== before.hash)
       return { state: 'unknown', reason: `Ledger ${height} is not the child of ledger ${height - 1}` };
     if (ledger.txIds.includes(txId))
       return { state: 'unknown', reason: `Ledger ${height} has the transaction, which the node does not find` };
-    parent = ledger.hash;
+    before = ledger;
   }
-  return { state: 'absent' };
+  return { state: 'absent', through: before!, headHeight };
 }
 
 /** Where a transaction is, without a window: nothing of it is proven absent. */

@@ -59,8 +59,9 @@ export async function applyBlock(
 }
 
 /** A block has what was proven void: one of two final blocks was none, or who told of them was wrong. Something else
- *  may be signed for its intent by now. Nothing is changed; its wallet signs no more, and operators look. Of a block
- *  that is not final too: who looks in vain has lost less. */
+ *  may be signed for its intent by now. The rows stay; its wallet signs no more, operators look, and the signer's node
+ *  must prove it once more before anything of its intent is signed or goes back. Of a block that is not final too: who
+ *  looks in vain has lost less. */
 async function noteContradictions(tx: EntityManager, network: NetworkId, block: Block): Promise<void> {
   const found = await tx.query<Array<{ txId: string; intentId: string; from: string; through: string }>>(
     `SELECT tx_id AS "txId", intent_id::text AS "intentId", from_address AS "from",
@@ -68,6 +69,7 @@ async function noteContradictions(tx: EntityManager, network: NetworkId, block: 
        FROM attempt WHERE network = $1 AND tx_id = ANY($2) AND status = 'expired' ORDER BY id`,
     [network, block.txIds],
   );
+  if (found.length) await tx.query('SELECT withdraw_absence($1, $2)', [network, found.map(({ txId }) => txId)]);
   for (const { txId, intentId, from, through } of found) {
     const reason = `${txId} is void by block ${through}, and block ${block.height} has it`;
     await freezeWallet(tx, { network, address: from }, { intentId, reason });

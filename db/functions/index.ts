@@ -76,6 +76,7 @@ const names = [
   'admit_destinations',
   'keep_validity',
   'note_absence',
+  'withdraw_absence',
   'validities_of',
   'end_void_intents',
   'is_fee_added',

@@ -2,7 +2,7 @@
 -- where that is signed, else of one of the kind `lost`. Their addresses are ours, their nonces and coins stay used, and
 -- plans that would spend them go. Freezes the addresses that money of these kinds has left. Returns what it took.
 -- What expires is proven void by the record of the next of its intent, or stands until its blocks have passed; where
--- something else of the intent stands, it is left out, and the wallet is frozen.
+-- something else of the intent stands, the signer's own record alone has it, and the wallet is frozen.
 -- Records from before `ownerKind` and `ownerId` have both in `owner`. Called by `restoreSigned`.
 CREATE OR REPLACE FUNCTION restore_signed(p_records jsonb, p_leaving text[]) RETURNS jsonb
   LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
@@ -41,6 +41,12 @@ CREATE OR REPLACE FUNCTION restore_signed(p_records jsonb, p_leaving text[]) RET
           ON CONFLICT (network, address) DO UPDATE
             SET frozen_reason = coalesce(w.frozen_reason, EXCLUDED.frozen_reason),
                 frozen_at = coalesce(w.frozen_at, EXCLUDED.frozen_at);
+        -- Nothing more of the intent is signed or given back until the signer's own node has proven this void as well.
+        INSERT INTO signer.validity (network, tx_id, kind, ref, valid_from_height, valid_from_hash, valid_to_height,
+            valid_to_ms)
+          VALUES (r->>'network', r->>'txId', r->>'kind', r->>'ref', (v_window->>'fromHeight')::bigint,
+            v_window->>'fromHash', (v_window->>'toHeight')::bigint, (v_window->>'toMs')::bigint)
+          ON CONFLICT DO NOTHING;
         CONTINUE;
       END IF;
       INSERT INTO attempt (intent_id, n, network, tx_id, raw, from_address, nonce, inputs, unit_price, data_part,

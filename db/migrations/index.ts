@@ -67,6 +67,7 @@ import { BesideAddresses1799001095000 } from './1799001095000-beside-addresses';
 import { CallsGivenUp1799001110000 } from './1799001110000-calls-given-up';
 import { LooksAfterRecoveries1799001115000 } from './1799001115000-looks-after-recoveries';
 import { UnauditedLightning1799001116000 } from './1799001116000-unaudited-lightning';
+import { ForeignSequences1799001120000 } from './1799001120000-foreign-sequences';
 
 /** Every migration, oldest first; only ever added to. Functions, triggers and views are in db/functions. */
 export const migrations = [
@@ -139,4 +140,5 @@ export const migrations = [
   CallsGivenUp1799001110000,
   LooksAfterRecoveries1799001115000,
   UnauditedLightning1799001116000,
+  ForeignSequences1799001120000,
 ];

@@ -5,6 +5,7 @@ import { leavingKinds } from '../../domain/txmanager/kinds';
 import type { IntentOwner, OwnerKind } from '../../domain/workflow-ids';
 import { openIncident } from '../incidents';
 import type { Queryable } from '../query';
+import type { IntentRow } from '../txmanager/intents';
 
 /** Transactions that were signed in the time that a recovery has lost. The signer has them from its record; here each
  *  is an attempt again, so that it is followed and its nonce or coins stay used. It belongs to an intent of the kind
@@ -142,6 +143,24 @@ export const lostToBook = async (db: Queryable): Promise<string[]> =>
     )
   ).map((row) => row.id);
 
+/** Lost intents of a network whose transactions expire, and may still be in a block. */
+export const openLost = (db: Queryable, network: string): Promise<IntentRow[]> =>
+  db.query<IntentRow[]>(
+    `SELECT * FROM intent i WHERE i.owner_kind = 'lost' AND i.network = $1 AND EXISTS (
+       SELECT FROM attempt a WHERE a.intent_id = i.id AND a.valid_from_height IS NOT NULL
+          AND a.status IN ('stored', 'sent')) ORDER BY i.id`,
+    [network],
+  );
+
+/** Ends those that are void and that no row has sent. */
+export const endVoidLost = (db: Queryable, network: string): Promise<unknown> =>
+  db.query(
+    `UPDATE intent i SET status = 'dead', updated_at = now()
+      WHERE i.owner_kind = 'lost' AND i.network = $1 AND i.status IN ('planned', 'stored', 'sent') AND ${isOwnerless}
+        AND coalesce((SELECT bool_and(a.status = 'expired') FROM attempt a WHERE a.intent_id = i.id), false)`,
+    [network],
+  );
+
 type LostRow = {
   ref: string;
   network: string;
@@ -153,7 +172,8 @@ type LostRow = {
 };
 
 const lostRows = `SELECT i.ref, i.network, i.currency, a.status, a.tx_id, a.outputs::text AS outputs,
-       CASE WHEN i.status = 'dead' THEN 'taken' WHEN ${isOwnerless} THEN 'ownerless' ELSE 'waits' END AS was
+       CASE WHEN i.status = 'dead' AND a.intent_id <> i.id THEN 'taken'
+            WHEN ${isOwnerless} THEN 'ownerless' ELSE 'waits' END AS was
   FROM intent i JOIN attempt a ON a.tx_id = i.lost->>'txId' AND a.network = i.network
  WHERE i.owner_kind = 'lost'`;
 

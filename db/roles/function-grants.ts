@@ -51,4 +51,5 @@ export const functionGrants: Readonly<Record<string, readonly DatabaseRole[]>> =
   validities_of: ['signer'],
   wants_lightning: ['api', 'chain'],
   watch_elsewhere: ['api', 'payments'],
+  withdraw_absence: ['chain'],
 };

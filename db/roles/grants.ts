@@ -337,7 +337,7 @@ export const tableGrants: TableGrants = {
     'api, operator': 'SELECT, UPDATE (frozen_at, frozen_reason)',
     'payments, audit': 'SELECT',
     chain: 'SELECT, INSERT, UPDATE (frozen_at, frozen_reason)',
-    signer: 'SELECT, INSERT, UPDATE (next_nonce)',
+    signer: 'SELECT, INSERT, UPDATE (foreign_sequence, frozen_at, frozen_reason, next_nonce)',
   },
   wallet_total: { 'api, payments, signer, audit, operator': 'SELECT' },
   webhook_endpoint: {

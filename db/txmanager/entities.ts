@@ -127,4 +127,5 @@ export const walletSequenceEntity = entity('wallet_sequence', {
   frozen_reason: nullable(text()),
   frozen_at: nullable(timestamptz()),
   tag: text(),
+  foreign_sequence: nullable(bigint()),
 });

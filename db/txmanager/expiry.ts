@@ -85,7 +85,8 @@ export async function endVoid<One extends Readonly<{ id: string; status: string 
 
 /** What the rows say of a wallet. `open`: a transaction that a block may still take, or that is in one which is not
  *  final. `signedOn`: the newest block that it has signed on. `sequence`: what its account must have after its newest
- *  transaction; null: its family has none, or it has signed nothing. */
+ *  transaction, or after what somebody else has used, as operators have been told and have explained; null: its family
+ *  has none, or it has signed nothing. */
 export type ExpiringWallet = Readonly<{ open: string | null; signedOn: number | null; sequence: number | null }>;
 
 export async function expiringWallet(tx: Queryable, network: string, address: string): Promise<ExpiringWallet> {
@@ -93,7 +94,8 @@ export async function expiringWallet(tx: Queryable, network: string, address: st
     `SELECT (SELECT a.tx_id FROM attempt a WHERE a.network = $1 AND a.from_address = $2
                 AND a.valid_from_height IS NOT NULL AND a.status IN ('stored', 'sent', 'mined') LIMIT 1) AS open,
             last.valid_from_height::text AS "on",
-            CASE WHEN last.status = 'expired' THEN last.sequence ELSE last.sequence + 1 END::text AS sequence
+            greatest(CASE WHEN last.status = 'expired' THEN last.sequence ELSE last.sequence + 1 END,
+              (SELECT foreign_sequence FROM wallet_sequence WHERE network = $1 AND address = $2))::text AS sequence
        FROM (VALUES (1)) one LEFT JOIN (
          SELECT * FROM attempt WHERE network = $1 AND from_address = $2 AND valid_from_height IS NOT NULL
           ORDER BY valid_from_height DESC, id DESC LIMIT 1) last ON true`,

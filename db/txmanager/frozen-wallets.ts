@@ -35,3 +35,16 @@ export async function freezeWallet(
     details: { intentId, reason },
   });
 }
+
+/** Where the account of a frozen wallet stands, of which somebody else has used what came before. It counts from when
+ *  operators unfreeze the wallet. The signer alone may say so. */
+export const noteForeignSequence = (
+  tx: Queryable,
+  { network, address }: Readonly<{ network: string; address: string }>,
+  sequence: number,
+): Promise<unknown> =>
+  tx.query('UPDATE wallet_sequence SET foreign_sequence = $3 WHERE network = $1 AND address = $2', [
+    network,
+    address,
+    sequence,
+  ]);

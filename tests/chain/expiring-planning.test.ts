@@ -1,10 +1,11 @@
 import { fromEvm } from '../../chains/tron/address';
 import { tronNode } from '../../chains/tron/node';
 import { mostBytes, priceOf, tronPlanning } from '../../chains/tron/planning';
+import { xrplFamily } from '../../chains/xrpl/expiring-family';
 import { xrplPlanning } from '../../chains/xrpl/planning';
 import { signFields } from '../../chains/xrpl/signing';
 import type { AskedTransfer } from '../../domain/chains/chain';
-import { tronNetwork, xrplNetwork } from './expiring-networks';
+import { tronNetwork, xrplChains, xrplNetwork } from './expiring-networks';
 import { brokenToken, chainOf, TronWorld } from './tron-world';
 import { rich, simulatedXrpl, xrp, type Person, type SimulatedXrpl } from './xrpl-network';
 
@@ -20,11 +21,12 @@ describe('the XRP Ledger', () => {
     ({ address: from } = await net.funded(1, xrp(20)));
   });
   afterAll(() => net.end());
-  /** An account that takes nothing without a tag from now on. */
-  async function requireTag({ address, pair }: Person): Promise<void> {
+  const [requireDest, depositAuth] = [1, 9];
+  /** Sets one of the flags of an account. */
+  async function set(flag: number, { address, pair }: Person): Promise<void> {
     const { account_data: account } = await net.call('account_info', { account: address });
     const fields = {
-      ...{ TransactionType: 'AccountSet', Account: address, SetFlag: 1, Fee: '10', NetworkID: 55_555 },
+      ...{ TransactionType: 'AccountSet', Account: address, SetFlag: flag, Fee: '10', NetworkID: 55_555 },
       Sequence: (account as { Sequence: number }).Sequence,
     };
     expect((await net.node.submit(signFields(fields, pair.privateKey).raw)).result).toBe('tesSUCCESS');
@@ -72,9 +74,39 @@ describe('the XRP Ledger', () => {
     expect(await planning.estimateGas(least)).toMatchObject({ state: 'done' });
     expect(await planning.estimateGas({ ...least, units: base - 1n })).toMatchObject({ state: 'reverts' });
     const picky = await net.funded(9);
-    await requireTag(picky);
+    await set(requireDest, picky);
     expect(await planning.estimateGas(asked({ to: picky.address }))).toMatchObject({ state: 'reverts' });
     expect(await planning.estimateGas(asked({ to: picky.address, tag: '0' }))).toMatchObject({ state: 'done' });
+  });
+
+  it('refuses payments to an account that takes none of ours, as the ledger does', async () => {
+    const { base } = await net.node.reserves();
+    const [shy, payer] = [await net.funded(10, base + 5n), await net.funded(11)];
+    await set(depositAuth, shy);
+    const to = shy.address;
+    const family = xrplFamily(xrplChains.simulator, net.node);
+    const states = async (units: bigint): Promise<string[]> => {
+      const ask = { ...asked({ from: payer.address, to, units }), tag: '5' };
+      const [estimate, terms] = [await planning.estimateGas(ask), await family.node.termsOf({ ...ask, isAll: false })];
+      const { txId } = await net.pay(payer, { to, drops: units, tag: '5' });
+      await net.close();
+      const result = ((await net.call('tx', { transaction: txId })).meta as { TransactionResult: string })
+        .TransactionResult;
+      return [estimate!.state, terms.state, result];
+    };
+    const taken = ['done', 'done', 'tesSUCCESS'];
+    const refused = ['reverts', 'fails', 'tecNO_PERMISSION'];
+    // Its fee has left it no more than the reserve, so that it takes as much from anybody, once.
+    expect((await net.node.account(to))!.drops).toBeLessThanOrEqual(base);
+    expect(await states(base + 1n)).toEqual(refused);
+    expect(await states(base)).toEqual(taken);
+    expect(await states(1n)).toEqual(refused);
+    await net.order({ order: 'preauthorize', account: payer.address, by: to });
+    expect(await states(xrp(2))).toEqual(taken);
+    expect(await planning.estimateGas(asked({ to }))).toMatchObject({
+      state: 'reverts',
+      reason: expect.stringContaining('takes only what it has agreed to'),
+    });
   });
 });
 

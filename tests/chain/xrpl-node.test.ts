@@ -109,10 +109,10 @@ it('proves that what missed its last ledger is nowhere, and can never be validat
   expect(paid.result).toBe('tesSUCCESS');
   const window = { first, last: paid.lastLedger };
   for (let height = first; height < paid.lastLedger; height += 1) {
-    expect(await net.node.lookUp(paid.txId, window)).toMatchObject({ state: 'unknown' });
+    expect(await net.node.lookUp(paid.txId, window)).toEqual({ state: 'pending' });
     await net.close();
   }
-  expect(await net.node.lookUp(paid.txId, window)).toEqual({ state: 'absent' });
+  expect(await net.node.lookUp(paid.txId, window)).toMatchObject({ state: 'absent' });
   for (let again = 0; again < 3; again += 1) {
     expect(await net.node.submit(paid.raw)).toMatchObject({
       outcome: 'expired',
@@ -120,7 +120,7 @@ it('proves that what missed its last ledger is nowhere, and can never be validat
       isKept: false,
     });
     await net.close();
-    expect(await net.node.lookUp(paid.txId, window)).toEqual({ state: 'absent' });
+    expect(await net.node.lookUp(paid.txId, window)).toMatchObject({ state: 'absent' });
   }
   // Its sequence is free: the same payment with a new end goes through, once.
   const again = await net.pay(payer, { to: shop.address });
@@ -128,17 +128,39 @@ it('proves that what missed its last ledger is nowhere, and can never be validat
   expect(await net.node.lookUp(again.txId, { first, last: again.lastLedger })).toMatchObject({ height, success: true });
 });
 
-it('proves it by reading ledgers where a node does not count empty ones, and else by its word', async () => {
+it('proves it though the node remembers the bytes: it was given them, and no ledger took them', async () => {
+  const first = await headOf();
+  await net.order({ order: 'set', leastSize: 1 });
+  const other = await net.funded(3);
+  // The open ledger is full, so that the next waits for a cheaper one; and its fee rises while it waits.
+  await net.pay(other, { to: shop.address, feeDrops: 100_000n });
+  await net.pay(other, { to: shop.address, feeDrops: 100_000n });
+  const { txId, lastLedger: last, result, raw } = await net.pay(payer, { to: shop.address });
+  expect(result).toBe('terQUEUED');
+  await net.order({ order: 'set', baseFee: 1000 });
+  await net.close(6);
+  await net.order({ order: 'set', baseFee: 10, leastSize: 1000 });
+  const asked = { transaction: txId, min_ledger: first, max_ledger: last };
+  expect(await net.call('tx', asked)).toMatchObject({ hash: txId, validated: false });
+  expect(await net.node.lookUp(txId, { first, last })).toMatchObject({ state: 'absent', through: { height: last } });
+  expect(await net.node.submit(raw)).toMatchObject({ outcome: 'expired' });
+  // A server remembers no submitted bytes over its own end.
+  await net.restart();
+  expect(await net.call('tx', asked)).toMatchObject({ error: 'txnNotFound' });
+  expect(await net.node.lookUp(txId, { first, last })).toMatchObject({ state: 'absent' });
+});
+
+it('proves it by reading ledgers, whatever the node says of what it has searched', async () => {
   const first = await headOf();
   await net.order({ order: 'fault', fault: 'swallow' });
   const { txId, lastLedger: last } = await net.pay(payer, { to: shop.address });
   await net.close(4);
   const asked = { transaction: txId, min_ledger: first, max_ledger: last };
   expect(await net.call('tx', asked)).toMatchObject({ error: 'txnNotFound', searched_all: false });
-  expect(await net.node.lookUp(txId, { first, last })).toEqual({ state: 'absent' });
+  expect(await net.node.lookUp(txId, { first, last })).toMatchObject({ state: 'absent' });
   await net.order({ order: 'set', provesEmpty: true });
   expect(await net.call('tx', asked)).toMatchObject({ error: 'txnNotFound', searched_all: true });
-  expect(await net.node.lookUp(txId, { first, last })).toEqual({ state: 'absent' });
+  expect(await net.node.lookUp(txId, { first, last })).toMatchObject({ state: 'absent' });
 });
 
 it('proves nothing by a node that is behind, stands still or has forgotten', async () => {
@@ -156,7 +178,7 @@ it('proves nothing by a node that is behind, stands still or has forgotten', asy
     reason: `Ledger ${first + 2} is not validated yet`,
   });
   await net.order({ order: 'go_on' });
-  expect(await net.node.lookUp(other.txId, window)).toEqual({ state: 'absent' });
+  expect(await net.node.lookUp(other.txId, window)).toMatchObject({ state: 'absent' });
   await net.order({ order: 'forget', through: first + 1 });
   expect(await net.node.lookUp(other.txId, window)).toEqual({
     state: 'unknown',
@@ -175,7 +197,7 @@ it('lets one of two with the same sequence through, whichever the network hears 
   await net.close(5);
   const window = { first, last: one.lastLedger };
   expect(await net.node.lookUp(two.txId, window)).toMatchObject({ state: 'validated', success: true });
-  expect(await net.node.lookUp(one.txId, window)).toEqual({ state: 'absent' });
+  expect(await net.node.lookUp(one.txId, window)).toMatchObject({ state: 'absent' });
   expect(await net.node.submit(two.raw)).toMatchObject({ outcome: 'conflict' });
 });
 
@@ -288,6 +310,23 @@ it('believes no answer of another shape, and no node of another kind', async () 
   await end();
 });
 
+it('finds no proof in the index alone, which learns of a ledger after the ledger is there', async () => {
+  const txId = 'F'.repeat(64);
+  const { node, end } = await played((method, { ledger_index: index }) => {
+    // What xrpld can answer between the validation of a ledger and the write of its transactions.
+    if (method === 'tx') return { error: 'txnNotFound', searched_all: true, status: 'error' };
+    const height = typeof index === 'number' ? index : 3;
+    const [hash, parent] = [String(height).repeat(64), String(height - 1).repeat(64)];
+    const ledger = { closed: true, close_time: height, ledger_hash: hash, ledger_index: height, parent_hash: parent };
+    return { ledger: { ...ledger, transactions: height === 3 ? [txId] : [] }, ledger_hash: hash, validated: true };
+  });
+  const reason = 'Ledger 3 has the transaction, which the node does not find';
+  expect(await node.lookUp(txId, { first: 1, last: 3 })).toEqual({ state: 'unknown', reason });
+  const signed = { txId, window: { from: 1, last: { height: 3 } }, signedOn: '1'.repeat(64) };
+  expect(await node.expiring.fateOf(signed)).toEqual({ state: 'open', reason });
+  await end();
+});
+
 it('finds no proof in ledgers that contradict the node, or each other', async () => {
   const hashOf = (letter: string): string => letter.repeat(64);
   const txId = hashOf('F');
@@ -302,7 +341,7 @@ it('finds no proof in ledgers that contradict the node, or each other', async ()
   });
   const window = { first: 1, last: 3 };
   chain = ['0', '1', '2', '3'];
-  expect(await node.lookUp(txId, window)).toEqual({ state: 'absent' });
+  expect(await node.lookUp(txId, window)).toMatchObject({ state: 'absent' });
   inside = [hashOf('E'), txId];
   expect(await node.lookUp(txId, window)).toEqual({
     state: 'unknown',

@@ -306,6 +306,10 @@ describe('transactions that expire', () => {
   });
   const wallet = (over: Partial<ExpiryFacts['wallet']>): Partial<SignFacts> =>
     but({ wallet: { ...expiry.wallet, ...over } });
+  const foreign = (used: string) => ({
+    ...{ state: 'foreign', sequence: 7 },
+    reason: `Wallet ${intent.from_address}: somebody else has used ${used}`,
+  });
   const lasts = 86_400;
   const given = { state: 'dropped', reason: expect.stringContaining('expired'), isGivenUp: true };
 
@@ -341,7 +345,8 @@ describe('transactions that expire', () => {
     ['its wallet has signed on this block', again, wallet({ signedOn: 40 }), waits('has signed on block 40')],
     ['its account is where ours have left it', again, wallet({ sequence: 7, signedOn: 39 }), sign],
     ['a node that lags', again, wallet({ sequence: 8 }), waits('lags')],
-    ['a sequence used by others', again, wallet({ sequence: 6 }), { ...wrong('somebody else'), code: 'WALLET_FROZEN' }],
+    ['a sequence used by others', again, wallet({ sequence: 6 }), foreign('its sequence 6')],
+    ['sequences used by others', again, wallet({ sequence: 4 }), foreign('its sequence 4 to 6')],
     [
       'nothing holds it',
       again,

@@ -157,6 +157,7 @@ export async function expiringShop(parts: ExpiringShopParts) {
       treasury,
       merchantId,
       nodes,
+      adapter,
       activities,
       rows,
       request,

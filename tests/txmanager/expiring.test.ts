@@ -104,6 +104,24 @@ it('asks for another attempt when the first is void, which keeps its sequence', 
   expect((await balance()) - before).toBe(7n);
 });
 
+it('asks for another where a node remembers the first, which no ledger took, and pays once', async () => {
+  const id = await begin();
+  const before = await balance();
+  await sign(id, 11n);
+  // The node is cut off while it is given the bytes.
+  await net.order({ order: 'fault', fault: 'swallow' });
+  await send(id);
+  const [first] = await rowsOf(db, id);
+  await net.close(6);
+  expect(await net.call('tx', { transaction: first!.tx_id })).toMatchObject({ validated: false });
+  expect(await send(id)).toMatchObject({ state: 'stuck' });
+  expect(await sign(id, 11n)).toBeNull();
+  await send(id);
+  await net.close(6);
+  expect((await balance()) - before).toBe(11n);
+  expect(await rowsOf(db, id)).toMatchObject([{ status: 'expired' }, { status: 'sent' }]);
+});
+
 it('holds nothing for void by a node that lags, or by what it says of the bytes', async () => {
   const id = await begin();
   const before = await balance();

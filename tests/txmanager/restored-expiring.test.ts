@@ -4,10 +4,19 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { applyBlock } from '../../db/chains/chain';
 import { readCursor } from '../../db/chains/cursor';
-import { restoreSigned, signedBefore, type SignatureRecord, type SignedRecord } from '../../db/recovery/lost';
+import {
+  newestLost,
+  restoreSigned,
+  signedBefore,
+  type SignatureRecord,
+  type SignedRecord,
+} from '../../db/recovery/lost';
+import { endVoid, expireAttempt, noteAbsence } from '../../db/txmanager/expiry';
 import { unfreezeWallet } from '../../db/txmanager/frozen-wallets';
 import type { Block } from '../../domain/chains/chain';
+import { DomainError } from '../../domain/errors';
 import type { NetworkId } from '../../domain/chains/assets';
+import { lookAtLost } from '../../txmanager/send/lost';
 import { outsideRecord } from '../../workers/outside-record';
 import type { Person, SimulatedXrpl } from '../chain/xrpl-network';
 import { copiesOf } from '../setup/copies';
@@ -219,4 +228,127 @@ it('freezes the wallet whose void transaction a block has, with an incident, and
   expect(await shop.rows(intentId)).toEqual([ended]);
   expect(await shop.signer.signBump(intentId, 1)).toMatchObject({ state: 'waiting' });
   expect(await shop.rows(intentId)).toHaveLength(1);
+});
+
+/** As the follower looks. Answers what it was warned of. */
+async function look(adapter = shop.adapter): Promise<object[]> {
+  const warned: object[] = [];
+  const log = { info: () => undefined, warn: (fields: object) => void warned.push(fields) };
+  await lookAtLost({ db: shop.db, adapter, log });
+  return warned;
+}
+
+it('opens the wallet again when what no row owns is void, and tells what became of it', async () => {
+  await withdraw('1');
+  await copies.backUp();
+  const { id, intentId } = await withdraw('5');
+  await shop.signer.signOnce(intentId);
+  const [signed] = await shop.rows(intentId);
+  await copies.restore();
+  expect(await restore()).toBe(1);
+  await unfreeze();
+  expect(await shop.db.query('SELECT FROM withdrawal WHERE id = $1', [id])).toEqual([]);
+  const { intentId: next } = await withdraw('4');
+  await look();
+  // A ledger may still take it.
+  expect(await newestLost(shop.db, 5)).toMatchObject([{ tx_id: signed!.tx_id, status: 'sent', was: 'ownerless' }]);
+  expect(await shop.signer.signOnce(next)).toMatchObject({ state: 'waiting' });
+  await net.close(25);
+  const fateOf = () => Promise.reject(new DomainError('NODE_UNREACHABLE', 'it lacks a ledger'));
+  const poor = { ...shop.adapter, expiring: { ...net.node.expiring, fateOf } };
+  expect(await look(poor)).toMatchObject([{ reason: 'it lacks a ledger' }]);
+  expect(await look()).toEqual([]);
+  expect(await newestLost(shop.db, 5)).toMatchObject([{ tx_id: signed!.tx_id, status: 'expired', was: 'ownerless' }]);
+  expect(await shop.signer.signOnce(next)).toEqual({ state: 'stored' });
+  await shop.send(next);
+  await net.close(2);
+  await shop.follow(next);
+});
+
+it('ends nothing of what no row owns by a look at what a block has', async () => {
+  await withdraw('1');
+  await copies.backUp();
+  const { intentId } = await withdraw('5');
+  await shop.signer.signOnce(intentId);
+  const [signed] = await shop.rows(intentId);
+  await shop.send(intentId);
+  await copies.restore();
+  await restore();
+  await unfreeze();
+  await net.close(25);
+  await look();
+  const [lost] = await newestLost(shop.db, 5);
+  expect(lost).toMatchObject({ tx_id: signed!.tx_id, status: 'sent', was: 'ownerless' });
+  const { intentId: next } = await withdraw('4');
+  expect(await shop.signer.signOnce(next)).toMatchObject({
+    state: 'waiting',
+    reason: `${signed!.tx_id} of its wallet is open`,
+  });
+});
+
+it('signs and gives back nothing of what was proven void and is in a block, also for an unfrozen wallet', async () => {
+  const before = await balance();
+  const { id, intentId } = await withdraw('5');
+  await shop.signer.signOnce(intentId);
+  const [row] = await shop.rows(intentId);
+  await net.node.broadcast(row!.raw);
+  await net.close(25);
+  // Two nodes have told of ledgers that were none: the chain worker's, and the signer's own.
+  const through = { height: parseInt(row!.valid_to_height!, 10), hash: 'none', time: 1 };
+  const proof = { txId: row!.tx_id, from: 1, through, finalHeight: through.height };
+  expect(await expireAttempt(shop.db, row!.id, proof)).toBe(true);
+  await noteAbsence(shop.db, network, proof);
+  const cursor = (await readCursor(shop.db.manager, network))!;
+  const block: Block = {
+    ...{ height: cursor.height + 1, hash: 'b2', parentHash: cursor.hash, time: 1, transfers: [], spent: new Map() },
+    txIds: [row!.tx_id],
+  };
+  await shop.db.transaction((tx) => applyBlock(tx, network, cursor, block, 10));
+  await unfreeze();
+  const reason = `${row!.tx_id} is open`;
+  expect(await shop.signer.signBump(intentId, 1)).toMatchObject({ state: 'waiting', reason });
+  // Another finds the sequence used: by our own, which the rows call void.
+  const { id: other, intentId: next } = await withdraw('4');
+  expect(await shop.signer.signOnce(next)).toMatchObject({ state: 'waiting' });
+  await unfreeze();
+  expect(await shop.signer.signOnce(next)).toEqual({ state: 'stored' });
+  expect(await shop.rows(next)).toMatchObject([{ sequence: `${parseInt(row!.sequence!, 10) + 1}` }]);
+  await shop.send(next);
+  await net.close(2);
+  await shop.follow(next);
+  expect(await shop.statusOf(other)).toBe('completed');
+  expect(await shop.signer.signBump(intentId, 1)).toMatchObject({ state: 'waiting', reason });
+  const [record] = await shop.db.query('SELECT id, status FROM withdrawal WHERE id = $1', [id]);
+  expect(await shop.asApi((tx) => endVoid(tx, 'withdrawal', [record]))).toEqual([]);
+  expect(await shop.rows(intentId)).toHaveLength(1);
+  expect((await balance()) - before).toBe(9_000_000n);
+});
+
+it('signs nothing anew beside what it has left out, until that is proven void too', async () => {
+  const before = await balance();
+  const { intentId } = await withdraw('5');
+  await copies.backUp();
+  await shop.signer.signOnce(intentId);
+  const lost = ofTest();
+  const [known] = await shop.rows(intentId);
+  await shop.send(intentId);
+  await copies.restore();
+  // A database that was asked to sign before its record was brought.
+  await net.order({ order: 'lag', ledgers: 1 });
+  await shop.signer.signOnce(intentId);
+  await net.order({ order: 'go_on' });
+  const [second] = await shop.rows(intentId);
+  expect(second!.tx_id).not.toBe(known!.tx_id);
+  expect(await restore(lost)).toBe(0);
+  await unfreeze();
+  await net.close(25);
+  expect(await shop.send(intentId)).toMatchObject({ state: 'stuck' });
+  for (let n = 0; n < 3; n += 1) {
+    expect(await shop.signer.signBump(intentId, 1)).toMatchObject({
+      state: 'waiting',
+      reason: `${known!.tx_id} is open`,
+    });
+    await unfreeze();
+  }
+  expect((await balance()) - before).toBe(5_000_000n);
 });

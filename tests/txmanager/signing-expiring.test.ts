@@ -161,29 +161,6 @@ it('makes one attempt, however many ask at once', async () => {
   expect((await shop.rows(intentId)).map(({ status }) => status)).toEqual(['expired', 'stored']);
 });
 
-it('signs nothing after a sequence that somebody else has used', async () => {
-  const { intentId } = await withdraw('4');
-  await shop.signer.signOnce(intentId);
-  await shop.send(intentId);
-  await net.close(2);
-  await shop.follow(intentId);
-  const next = await withdraw('4');
-  const used: ExpiringFamily = {
-    ...family,
-    node: {
-      ...family.node,
-      async termsOf(transfer) {
-        const answer = await family.node.termsOf(transfer);
-        if (answer.state !== 'done') return answer;
-        return { ...answer, terms: { ...answer.terms, sequence: answer.terms.sequence! + 1 } };
-      },
-    },
-  };
-  const { signOnce } = shop.signerOf({ expiring: { [network]: used } as never });
-  await expect(signOnce(next.intentId)).rejects.toMatchObject({ code: 'WALLET_FROZEN' });
-  expect(await shop.rows(next.intentId)).toEqual([]);
-});
-
 it('keeps to the cap of a transaction and the budget of its intent, also where the first is void', async () => {
   const { intentId } = await withdraw('3');
   const limit = (cap: number, budget: number): Promise<unknown> =>

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { xrplCodec } from '../../chains/xrpl/codec';
 import { xrplFamily } from '../../chains/xrpl/expiring-family';
 import { xrplNode } from '../../chains/xrpl/node';
+import type { SignedPayment } from '../../chains/xrpl/payment';
 import { xrplPlanning } from '../../chains/xrpl/planning';
 import type { ExpiringFamily } from '../../domain/chains/chain';
 import { xrplChains, xrplNetwork } from '../chain/expiring-networks';
@@ -36,6 +37,16 @@ export class XrplStage {
       planning: xrplPlanning(xrplNetwork, net.node),
       ...{ expiring: net.node.expiring, broadcast: net.node.broadcast },
       ...more,
+    });
+  }
+
+  /** A payment by the key of the treasury that is not ours: it uses the account's next sequence. */
+  async foreign(): Promise<SignedPayment> {
+    const from = codec.derive(codec.extendedKey(seed, 'treasury'), 0);
+    const { sequence, at } = (await this.net.node.account(from))!;
+    const key = { role: 'treasury', index: 0 } as const;
+    return codec.sign(seed, {
+      ...{ from, key, to: rich.address, drops: 1n, feeDrops: 10n, sequence, lastLedger: at + 20 },
     });
   }
 

@@ -13,6 +13,7 @@ import { signReplacement } from './replacement';
 import { networkKind, refusal, type Signed, type Signer } from './signer';
 import { signTokens } from './tokens';
 import { signUtxo } from './utxo';
+import { freezeForeign } from './wallet';
 
 /** One more attempt of a stuck intent: same nonce or inputs, a price at least an eighth higher, and the same
  *  recipient, or what the intent says where the attempts it has are void; of a replaced one its own wallet. Where
@@ -45,7 +46,8 @@ async function bumpIn(
   const [answer] = await verdictsOn(signer, tx, asked, 'next', looksOf(intentId, look));
   const { facts, verdict, intent, price } = answer!;
   if (verdict.state === 'refused') throw refusal(verdict);
-  if (verdict.state === 'waiting') return { state: 'waiting', reason: verdict.reason };
+  if (verdict.state === 'foreign') await freezeForeign(tx, planned, verdict);
+  if (verdict.state === 'waiting' || verdict.state === 'foreign') return { state: 'waiting', reason: verdict.reason };
   if (verdict.state === 'dropped' && verdict.isGivenUp) return giveUp(tx, planned, obligation!, verdict.reason);
   if (verdict.state !== 'sign') return { state: verdict.state };
   const isOutgoing = obligation !== null;

@@ -20,7 +20,7 @@ export type ExpiryFacts = Readonly<{
 type Verdict =
   | Readonly<{ state: 'waiting'; reason: string; cause: 'funds' | 'checked' | 'network' }>
   | Readonly<{ state: 'dropped'; reason: string; isGivenUp: true }>
-  | Readonly<{ state: 'refused'; code: 'WALLET_FROZEN'; reason: string }>;
+  | Readonly<{ state: 'foreign'; reason: string; sequence: number }>;
 
 const wait = (reason: string): Verdict => ({ state: 'waiting', reason, cause: 'network' });
 
@@ -60,6 +60,6 @@ function asTheNodeSays({ wallet, terms: answer }: ExpiryFacts, from: string): Ve
   if (sequence === null || wallet.sequence === null || sequence === wallet.sequence) return null;
   if (sequence < wallet.sequence)
     return wait(`its account is at sequence ${sequence}, and ours at ${wallet.sequence}: the node lags`);
-  const reason = `Wallet ${from}: somebody else has used its sequence ${wallet.sequence}`;
-  return { state: 'refused', code: 'WALLET_FROZEN', reason };
+  const used = `${wallet.sequence}${sequence === wallet.sequence + 1 ? '' : ` to ${sequence - 1}`}`;
+  return { state: 'foreign', sequence, reason: `Wallet ${from}: somebody else has used its sequence ${used}` };
 }

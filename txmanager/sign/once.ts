@@ -14,7 +14,7 @@ import { capped, priced } from './price';
 import { networkKind, refusal, type Signed, type Signer } from './signer';
 import { signTokens } from './tokens';
 import { signUtxo } from './utxo';
-import { useNonce } from './wallet';
+import { freezeForeign, useNonce } from './wallet';
 
 /** How often a batch may be refused before its payments are swept one by one. */
 const batchTries = 5;
@@ -47,6 +47,10 @@ async function signIn(signer: Signer, tx: EntityManager, intentId: string, look:
   const [answer] = await verdictsOn(signer, tx, asked, 'first', looksOf(intentId, look));
   const { planned, obligation, facts, verdict, intent, wallet, price: today } = answer!;
   if (verdict.state === 'refused') throw refusal(verdict);
+  if (verdict.state === 'foreign') {
+    await freezeForeign(tx, planned, verdict);
+    return wait(tx, planned, verdict.reason, 'checked');
+  }
   if (verdict.state === 'waiting') {
     const { reason, cause } = verdict;
     return refuse(tx, planned, reason, cause);

@@ -1,6 +1,8 @@
 import type { EntityManager } from 'typeorm';
 import type { KeyPath, KeyRole } from '../../domain/chains/chain';
 import { DomainError } from '../../domain/errors';
+import { freezeWallet, noteForeignSequence } from '../../db/txmanager/frozen-wallets';
+import type { IntentRow } from '../../db/txmanager/intents';
 import { lockWallet } from '../../db/txmanager/sign-facts';
 
 export async function keyOf(tx: EntityManager, network: string, address: string): Promise<KeyPath> {
@@ -27,3 +29,14 @@ export const useNonce = (tx: EntityManager, network: string, address: string): P
     network,
     address,
   ]);
+
+/** The account of a wallet that the caller has locked stands at a sequence that none of our transactions explains:
+ *  somebody has used its key, or ours are not all known. Operators explain it, and the wallet goes on from there. */
+export async function freezeForeign(
+  tx: EntityManager,
+  { id: intentId, network, from_address: address }: IntentRow,
+  { reason, sequence }: Readonly<{ reason: string; sequence: number }>,
+): Promise<void> {
+  await freezeWallet(tx, { network, address }, { intentId, reason });
+  await noteForeignSequence(tx, { network, address }, sequence);
+}

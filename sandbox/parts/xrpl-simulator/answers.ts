@@ -1,9 +1,9 @@
 import { decode, DEFAULT_DEFINITIONS } from 'ripple-binary-codec';
 import { isValidClassicAddress } from 'ripple-address-codec';
 import type { Network } from './network';
-import { leastFee } from './rules';
+import { depositAuth, leastFee } from './rules';
 import { entryIdOf, isoOf, nowInLedger, resolution, type Account, type Entry, type Json, type Ledger } from './state';
-import { Invalid, readTransaction } from './transactions';
+import { Invalid, readTransaction, type Transaction } from './transactions';
 import { viewOf, type View } from './views';
 
 /** What a server answers, in version 2 of its interface, by the pages of xrpl.org that have the methods' names. */
@@ -114,6 +114,26 @@ function accountInfo({ network }: Served, params: Json): Json {
   };
 }
 
+/** Page deposit_authorized. */
+function depositAuthorized({ network }: Served, params: Json): Json {
+  const { source_account: from, destination_account: to } = params;
+  if (typeof from !== 'string' || typeof to !== 'string') throw invalid('Missing field.');
+  const view = viewOf(network);
+  const found = ledgerOf(view, params) ?? view.closed;
+  if (!view.account(from, found.index)) throw new Refusal('srcActNotFound', 67, 'Source account not found.');
+  const receiver = view.account(to, found.index);
+  if (!receiver) throw new Refusal('dstActNotFound', 50, 'Destination account not found.');
+  const asks = (receiver.Flags & depositAuth) !== 0 && from !== to;
+  return {
+    deposit_authorized: !asks || network.isPreauthorized(from, to),
+    destination_account: to,
+    ledger_hash: found.hash,
+    ledger_index: found.index,
+    source_account: from,
+    validated: found.index <= view.validated.index,
+  };
+}
+
 /** `searched_all`, as servers count it: the ledgers of the range that have transactions (XRPLF/rippled, issue 3750). */
 function isSearched(view: View, from: number, to: number, provesEmpty: boolean): boolean {
   for (let index = from; index <= to; index += 1) {
@@ -121,6 +141,17 @@ function isSearched(view: View, from: number, to: number, provesEmpty: boolean):
     if (!found || (!found.entries.length && !provesEmpty)) return false;
   }
   return true;
+}
+
+/** What the server tells of a transaction that no validated ledger of its has. It is told from the server's cache before
+ *  anything is looked up, whether or not it can still be in a ledger (xrpld's source: TransactionMaster, fetch). One
+ *  whose ledger was validated is not, and where that ledger is forgotten, nothing is known of it. */
+function unvalidated(network: Network, view: View, hash: string): Transaction | undefined {
+  const isIn = ({ index, entries }: Ledger): boolean =>
+    index <= view.validated.index && entries.some((one) => one.hash === hash);
+  const recalled = network.recall(hash);
+  if (recalled && !network.state.ledgers.some(isIn)) return recalled;
+  return view.isFollowing ? network.isPending(hash) : undefined;
 }
 
 /** Page tx. */
@@ -133,9 +164,8 @@ function tx({ network }: Served, params: Json): Json {
     const entry = found.entries.find((one) => one.hash === hash.toUpperCase());
     if (entry) return shownEntry(entry, found, index <= view.validated.index);
   }
-  const pending = network.isPending(hash.toUpperCase());
-  if (pending && view.isFollowing)
-    return { hash: pending.hash, tx_json: shownTransaction(pending.blob), validated: false };
+  const waiting = unvalidated(network, view, hash.toUpperCase());
+  if (waiting) return { hash: waiting.hash, tx_json: shownTransaction(waiting.blob), validated: false };
   const isRange = typeof from === 'number' && typeof to === 'number';
   if (isRange && to < from) throw new Refusal('invalidLgrRange', 79, 'Ledger range is invalid.');
   if (isRange && to - from > 1000) throw new Refusal('excessiveLgrRange', 80, 'Ledger range exceeds 1000.');
@@ -262,6 +292,7 @@ function submit({ network, isHeard }: Served, params: Json): Json {
   const { state } = network;
   try {
     const transaction = readTransaction(blob);
+    network.remember(transaction);
     const isStill = state.view.kind === 'still';
     const said = isHeard && !isStill ? network.submit(blob) : network.imagine(blob);
     if (isHeard && isStill) state.unsent.push(transaction.blob);
@@ -299,6 +330,7 @@ export type Served = Readonly<{ network: Network; startedAt: number; isHeard: bo
 export const methods: Readonly<Record<string, (served: Served, params: Json) => Json>> = {
   account_info: accountInfo,
   account_tx: accountTx,
+  deposit_authorized: depositAuthorized,
   fee,
   ledger,
   ledger_accept: ledgerAccept,

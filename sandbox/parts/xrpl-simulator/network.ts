@@ -25,6 +25,8 @@ class Accounts {
 const baseLevel = 256;
 /** How many transactions of an account may wait (page transaction-queue). */
 const mostQueued = 10;
+/** For so long after it was last asked for, a server remembers what was submitted to it. */
+const rememberedMs = 30 * 60_000;
 
 export type Submitted = Readonly<{
   result: string;
@@ -44,6 +46,8 @@ export class Network {
   /** As the newest closed ledger left them. */
   private readonly accounts = new Map<string, Account>();
   private open!: { accounts: Accounts; transactions: Transaction[]; ids: Set<string> };
+  /** What the server was given, the longest untouched first. Not on the disk: a server forgets it when it ends. */
+  private readonly given = new Map<string, { transaction: Transaction; touchedAt: number }>();
 
   constructor(readonly state: State) {
     for (const ledger of state.ledgers) this.adopt(ledger);
@@ -58,6 +62,29 @@ export class Network {
   readonly pending = (address: string): Account | undefined => this.open.accounts.get(address);
   readonly isPending = (hash: string): Transaction | undefined =>
     this.open.transactions.find((one) => one.hash === hash) ?? this.waiting().find((one) => one.hash === hash);
+
+  /** The server keeps in its cache whatever was submitted to it with a good signature, also what no ledger can take any
+   *  more, and each question about it makes it stay longer (xrpld's source: NetworkOPs, preProcessTransaction;
+   *  TransactionMaster, canonicalize and fetch; TaggedCache). */
+  remember(transaction: Transaction): void {
+    this.given.delete(transaction.hash);
+    this.given.set(transaction.hash, { transaction, touchedAt: Date.now() });
+    for (const [hash, { touchedAt }] of this.given) {
+      if (Date.now() - touchedAt < rememberedMs) break;
+      this.given.delete(hash);
+    }
+  }
+
+  /** From the cache of the server. */
+  recall(hash: string): Transaction | undefined {
+    const found = this.given.get(hash);
+    if (!found || Date.now() - found.touchedAt >= rememberedMs) return undefined;
+    this.remember(found.transaction);
+    return found.transaction;
+  }
+
+  readonly isPreauthorized = (account: string, by: string): boolean =>
+    this.state.preauthorized?.[by]?.includes(account) ?? false;
 
   get openSize(): number {
     return this.open.transactions.length;
@@ -93,7 +120,8 @@ export class Network {
   private placeOf(accounts: Accounts, ids: ReadonlySet<string>, index: number, isOpen: boolean): Place {
     const { networkId, settings, deliveries } = this.state;
     const { get } = accounts;
-    return { index, isOpen, networkId, settings, get, has: (id) => ids.has(id), delivers: (id) => deliveries[id] };
+    const [has, delivers] = [(id: string) => ids.has(id), (id: string) => deliveries[id]];
+    return { index, isOpen, networkId, settings, get, has, delivers, isPreauthorized: this.isPreauthorized };
   }
 
   /** Applies bytes to the open ledger, or lets them wait. Throws Invalid. */

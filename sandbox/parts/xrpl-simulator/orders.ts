@@ -77,6 +77,11 @@ export function carryOut(network: Network, order: Json): Json {
     // What it was given meanwhile reaches the network now, as far as it is not over.
     for (const blob of state.unsent.splice(0)) network.submit(blob);
   } else if (kind === 'owns') state.owners[String(order.account)] = whole(order, 'count');
+  // What a transaction DepositPreauth of `by` does (page depositpreauth).
+  else if (kind === 'preauthorize') {
+    const [by, known] = [String(order.by), (state.preauthorized ??= {})];
+    known[by] = [...(known[by] ?? []), String(order.account)];
+  }
   // History that the server no longer has, from the oldest up to this ledger (page server_info, complete_ledgers).
   else if (kind === 'forget') state.forgotten = whole(order, 'through');
   else if (kind === 'deliver') return deliver(network, order);

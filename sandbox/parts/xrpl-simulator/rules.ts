@@ -15,6 +15,8 @@ export type Place = Readonly<{
   has: (hash: string) => boolean;
   /** Drops that this payment of issued currency delivers. */
   delivers: (hash: string) => string | undefined;
+  /** Whether `by` has said that it takes deposits of this account. */
+  isPreauthorized: (account: string, by: string) => boolean;
 }>;
 
 /** `changed` null: it stays outside of the ledger. `delivered`: as `delivered_amount` shows it. */
@@ -25,10 +27,13 @@ export type Outcome = Readonly<{
 }>;
 
 const flag = { canonical: 0x8000_0000, noDirect: 0x1_0000, partial: 0x2_0000, limitQuality: 0x4_0000 };
-/** lsfRequireDestTag (page accountroot), and the number by which AccountSet names it (page accountset). */
+/** lsfRequireDestTag and lsfDepositAuth (page accountroot), by the numbers that AccountSet names them (page
+ *  accountset). */
 const requiresTag = 0x2_0000;
-const asfRequireDest = 1;
+export const depositAuth = 0x100_0000;
+const flagsByNumber: Readonly<Record<number, number>> = { 1: requiresTag, 9: depositAuth };
 const uint = (value: unknown): number => (typeof value === 'number' ? value : 0);
+const namedFlag = (number: unknown): number => flagsByNumber[uint(number)] ?? 0;
 
 const outside = (result: string): Outcome => ({ result, changed: null });
 
@@ -50,7 +55,7 @@ function malformed(json: Json, isDelivery: boolean): string | null {
   if (type === 'AccountSet') {
     const { SetFlag: set, ClearFlag: clear } = json;
     if (set !== undefined && set === clear) return 'temINVALID_FLAG';
-    return [set, clear].every((one) => one === undefined || one === asfRequireDest) ? null : 'temDISABLED';
+    return [set, clear].every((one) => one === undefined || namedFlag(one) > 0) ? null : 'temDISABLED';
   }
   if (type !== 'Payment') return 'temDISABLED';
   if (isDelivery) return null;
@@ -90,7 +95,8 @@ const reserveOf = ({ reserveBase, reserveInc }: Settings, owned: number): bigint
   BigInt(reserveBase) + BigInt(owned) * BigInt(reserveInc);
 
 /** What a payment of XRP fails for, once it is in a ledger and has cost its fee; null: nothing. */
-function paymentFault({ settings, get }: Place, json: Json, sender: Account): string | null {
+function paymentFault(place: Place, json: Json, sender: Account): string | null {
+  const { settings, get } = place;
   const receiver = get(String(json.Destination));
   const amount = BigInt(json.Amount as string);
   const fee = BigInt(json.Fee as string);
@@ -101,7 +107,15 @@ function paymentFault({ settings, get }: Place, json: Json, sender: Account): st
   // Page reserves: the reserve can be spent on fees, and on nothing else.
   const reserve = reserveOf(settings, sender.OwnerCount);
   const kept = reserve > fee ? reserve : fee;
-  return BigInt(sender.Balance) < amount + kept ? 'tecUNFUNDED_PAYMENT' : null;
+  if (BigInt(sender.Balance) < amount + kept) return 'tecUNFUNDED_PAYMENT';
+  return receiver && !takesDeposit(place, json, receiver) ? 'tecNO_PERMISSION' : null;
+}
+
+/** Page depositauth: from strangers such an account takes no more than the base reserve, while it has no more. */
+function takesDeposit({ settings, isPreauthorized }: Place, json: Json, receiver: Account): boolean {
+  if (!(receiver.Flags & depositAuth) || isPreauthorized(String(json.Account), String(json.Destination))) return true;
+  const most = reserveOf(settings, 0);
+  return BigInt(json.Amount as string) <= most && BigInt(receiver.Balance) <= most;
 }
 
 const plus = (account: Account, drops: bigint): Account => ({
@@ -139,9 +153,8 @@ export function apply(place: Place, transaction: Transaction, { maker }: Maker):
   // Page tec-codes, tecINSUFF_FEE: it pays what there is.
   if (balance < fee) return { result: 'tecINSUFF_FEE', changed };
   if (json.TransactionType === 'AccountSet') {
-    const set = json.SetFlag === asfRequireDest ? requiresTag : 0;
-    const cleared = json.ClearFlag === asfRequireDest ? requiresTag : 0;
-    changed.set(from, { ...charged, Flags: (charged.Flags | set) & ~cleared });
+    const Flags = (charged.Flags | namedFlag(json.SetFlag)) & ~namedFlag(json.ClearFlag);
+    changed.set(from, { ...charged, Flags });
     return { result: 'tesSUCCESS', changed };
   }
   const to = String(json.Destination);

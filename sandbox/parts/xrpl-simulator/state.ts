@@ -76,6 +76,8 @@ export type State = {
   owners: Record<string, number>;
   /** Drops that a payment of issued currency delivers, by its id. */
   deliveries: Record<string, string>;
+  /** Accounts that others take deposits of, by whose word it is. States from before have none. */
+  preauthorized?: Record<string, string[]>;
 };
 
 /** The account that has all XRP of a new network: of the seed `masterpassphrase` (page addresses). */
