@@ -62,6 +62,18 @@ export async function validitiesOf(db: Queryable, intentIds: readonly string[]):
   }));
 }
 
+/** Those of these intents of which a node has said that no block takes them as they are. A later attempt that it calls
+ *  known proves nothing: nodes remember what they have refused. */
+export async function refusedAmong(db: Queryable, intentIds: readonly string[]): Promise<ReadonlySet<string>> {
+  const rows = await db.query<Array<{ id: string }>>(
+    `SELECT i.id::text AS id FROM unnest($1::bigint[]) AS i (id)
+      WHERE EXISTS (SELECT FROM incident c WHERE c.kind = 'transaction-refused' AND c.subject_kind = 'intent'
+                       AND c.subject_id = i.id::text AND c.details->>'why' = 'invalid')`,
+    [intentIds],
+  );
+  return new Set(rows.map(({ id }) => id));
+}
+
 /** The signer's own node has proven it void. */
 export const noteAbsence = (db: Queryable, network: string, proof: AbsenceProof): Promise<unknown> =>
   db.query('SELECT note_absence($1, $2, $3)', [network, proof.txId, JSON.stringify(proof)]);

@@ -88,7 +88,7 @@ export type BroadcastAnswer =
   | { outcome: 'accepted' }
   | { outcome: 'known' }
   | { outcome: 'conflict' | 'expired'; reason: string }
-  | { outcome: 'refused'; why: 'fee' | 'funds' | 'other'; reason: string };
+  | { outcome: 'refused'; why: 'fee' | 'funds' | 'invalid' | 'other'; reason: string };
 
 /** Native cost of a unit of space or work: satoshi per vbyte (may have decimals), wei per gas, drops per payment, sun
  *  per energy, as decimal strings. */
