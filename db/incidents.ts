@@ -10,6 +10,7 @@ type Subjects = {
   'deep-reorg': 'payment';
   'sweep-overdue': 'payment';
   'sweep-batch-failed': 'intent';
+  'sweep-failed': 'payment';
   'transaction-reverted': 'intent';
   'transaction-refused': 'intent';
   'transfer-refused': 'intent';

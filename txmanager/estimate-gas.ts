@@ -98,9 +98,11 @@ export async function estimateOwned(deps: GasDeps, owner: IntentOwner): Promise<
 
 type End = 'done' | 'lower' | 'ended' | Readonly<{ reason: string }>;
 
-/** For how many transfers of its owner what a token takes is brought to its address. */
+/** For how many transfers of its owner what a token takes is brought to its address. Where one has failed there, all
+ *  that the next may take is brought: what it takes may have risen once it is signed. */
 function topUpOf(intent: IntentRow, all: readonly IntentRow[]): Pick<AskedTransfer, 'topUp'> {
-  if (!isAloneThere(intent)) return {};
+  const hasFailed = all.some((one) => one.from_address === intent.from_address && one.status === 'failed');
+  if (!isAloneThere(intent) || hasFailed) return {};
   const isBeside = (one: IntentRow): boolean => one.from_address === intent.from_address && !isTopUp(one);
   return { topUp: all.filter((one) => isBeside(one) && one.status !== 'dead').length > 1 ? 'shared' : 'own' };
 }

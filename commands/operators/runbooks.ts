@@ -16,6 +16,7 @@ export const runbooks: Readonly<Record<IncidentKind, Runbook>> = {
   'deep-reorg': { endedBy: 'operator', act: 'unfreeze' },
   'sweep-overdue': { endedBy: 'operator' },
   'sweep-batch-failed': { endedBy: 'operator' },
+  'sweep-failed': { endedBy: 'operator' },
   'transaction-reverted': { endedBy: 'operator' },
   'transaction-refused': { endedBy: 'service' },
   'transfer-refused': { endedBy: 'service' },
