@@ -19,6 +19,7 @@ type Subjects = {
   'signature-refused': 'intent';
   'fee-cap': 'intent';
   'wallet-frozen': 'wallet';
+  'wallet-refused': 'wallet';
   'foreign-spend': 'deposit';
   'deposit-unverified': 'deposit';
   'deposit-displaced': 'deposit';

@@ -24,6 +24,7 @@ export const runbooks: Readonly<Record<IncidentKind, Runbook>> = {
   'gas-low': { endedBy: 'operator' },
   'signature-refused': { endedBy: 'operator' },
   'fee-cap': { endedBy: 'raise-cap' },
+  'wallet-refused': { endedBy: 'service' },
   'wallet-frozen': { endedBy: 'unfreeze-wallet' },
   'foreign-spend': { endedBy: 'operator', act: 'unfreeze' },
   'deposit-unverified': { endedBy: 'service' },
