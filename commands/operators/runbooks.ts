@@ -21,6 +21,7 @@ export const runbooks: Readonly<Record<IncidentKind, Runbook>> = {
   'transaction-refused': { endedBy: 'service' },
   'transfer-refused': { endedBy: 'service' },
   'transfer-differs': { endedBy: 'operator' },
+  'attempt-unverified': { endedBy: 'service' },
   'gas-low': { endedBy: 'operator' },
   'signature-refused': { endedBy: 'operator' },
   'fee-cap': { endedBy: 'raise-cap' },

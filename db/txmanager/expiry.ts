@@ -96,14 +96,16 @@ export async function endVoid<One extends Readonly<{ id: string; status: string 
 }
 
 /** What the rows say of a wallet. `open`: a transaction that a block may still take, or that is in one which is not
- *  final. `signedOn`: the newest block that it has signed on. `sequence`: what its account must have after its newest
- *  transaction; null: its family has none, or it has signed nothing. */
+ *  final; what a final block has is over, also where nobody has decided what it paid. `signedOn`: the newest block that
+ *  it has signed on. `sequence`: what its account must have after its newest transaction; null: its family has none, or
+ *  it has signed nothing. */
 export type ExpiringWallet = Readonly<{ open: string | null; signedOn: number | null; sequence: number | null }>;
 
 export async function expiringWallet(tx: Queryable, network: string, address: string): Promise<ExpiringWallet> {
   const [row] = await tx.query<Array<{ open: string | null; on: string | null; sequence: string | null }>>(
     `SELECT (SELECT a.tx_id FROM attempt a WHERE a.network = $1 AND a.from_address = $2
-                AND a.valid_from_height IS NOT NULL AND a.status IN ('stored', 'sent', 'mined') LIMIT 1) AS open,
+                AND a.valid_from_height IS NOT NULL AND a.status IN ('stored', 'sent', 'mined')
+                AND (a.status <> 'mined' OR a.differs_at IS NULL) LIMIT 1) AS open,
             last.valid_from_height::text AS "on",
             CASE WHEN last.status = 'expired' THEN last.sequence ELSE last.sequence + 1 END::text AS sequence
        FROM (VALUES (1)) one LEFT JOIN (
