@@ -75,7 +75,8 @@ it('leaves the payment SWEEP_QUEUED, books what it cost, alarms, and is planned 
     { kind: 'gas', status: 'planned' },
     { kind: 'sweep', status: 'planned' },
   ]);
-  // Once, however often it is looked at.
+  // Once, however often it is looked at and booked.
+  await bookEnd(h.db, intentId);
   await paymentsAt(deps).runPayment(id);
   expect(await h.db.query('SELECT kind, status FROM intent WHERE payment_id = $1 ORDER BY id', [id])).toEqual(planned);
   expect((await h.call('GET', `/api/v1/payments/${id}`, { key: shop.key })).body.status).toBe('SWEEP_QUEUED');

@@ -69,7 +69,8 @@ function noteBroadcast(tx: EntityManager, intent: IntentRow, txId: string): Prom
 async function tellOfFailure(tx: EntityManager, intent: IntentRow): Promise<void> {
   const { id, payment_id: paymentId, owner_id: ownerId, from_address: from } = intent;
   await disband(tx, id, 'its transaction was reverted');
-  if (paymentId === null) return;
+  // A repeat finds what was planned since, which stays.
+  if (paymentId === null || intent.booked) return;
   await tx.query(
     `UPDATE intent SET status = 'dead', updated_at = now()
       WHERE owner_kind = 'sweep' AND owner_id = $1 AND status = 'planned'
