@@ -10,14 +10,17 @@ type Subjects = {
   'deep-reorg': 'payment';
   'sweep-overdue': 'payment';
   'sweep-batch-failed': 'intent';
+  'sweep-failed': 'payment';
   'transaction-reverted': 'intent';
   'transaction-refused': 'intent';
   'transfer-refused': 'intent';
   'transfer-differs': 'intent';
+  'attempt-unverified': 'intent';
   'gas-low': 'intent';
   'signature-refused': 'intent';
   'fee-cap': 'intent';
   'wallet-frozen': 'wallet';
+  'wallet-refused': 'wallet';
   'foreign-spend': 'deposit';
   'deposit-unverified': 'deposit';
   'deposit-displaced': 'deposit';
@@ -109,6 +112,14 @@ export const resolveRefusals = (tx: EntityManager): Promise<unknown> =>
         AND t.id = i.subject_id::bigint
         AND (t.status IN ('final', 'failed', 'dead') OR EXISTS (
           SELECT FROM attempt a WHERE a.intent_id = t.id AND (a.sent_at > i.created_at OR a.status = 'mined')))`,
+  );
+
+/** Resolves what a node did not know of a transaction of ours once that is final, or in no block any more. */
+export const resolveUnseen = (tx: EntityManager): Promise<unknown> =>
+  tx.query(
+    `UPDATE incident i SET resolved_at = now()
+      WHERE i.kind = 'attempt-unverified' AND i.resolved_at IS NULL AND NOT EXISTS (
+        SELECT FROM attempt a WHERE a.intent_id = i.subject_id::bigint AND a.status = 'mined')`,
   );
 
 /** Resolves a price at its cap once the intent has ended, is in a block, or has another attempt since: its limits were

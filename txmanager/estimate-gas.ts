@@ -20,6 +20,7 @@ import { leaveHeldUpGas } from './leave-wallet';
 import { nodeOf, type GasDeps } from './gas-node';
 import { firstOpen, type NextIntent } from './next-intent';
 import { isTopUp } from '../domain/txmanager/kinds';
+import { refusalByWhom } from './wallet-refusal';
 import { isAloneThere, isTopUpExact, leftOfTopUps, neededFor, topUpMore, transfersOf } from './top-up';
 
 /** Asks the nodes what planned transactions of account chains take, before anything is signed. What cannot succeed ends
@@ -77,7 +78,7 @@ export async function estimateOwned(deps: GasDeps, owner: IntentOwner): Promise<
     else if (end !== 'done') waits.set(intent.id, end.reason);
   };
   const transfers = due.filter((intent) => !isTopUp(intent));
-  const answers = await inParallel(transfers, atOnce, (intent) => ask(deps, intent, topUpOf(intent, all)));
+  const answers = await inParallel(transfers, atOnce, (intent) => askOf(deps, intent, topUpOf(intent, all)));
   const done = transfers.flatMap((intent, n): Estimate[] => {
     const answer = answers[n]!;
     return answer.state === 'done' ? [{ intent, gas: answer.gas, borne: null }] : [];
@@ -98,11 +99,21 @@ export async function estimateOwned(deps: GasDeps, owner: IntentOwner): Promise<
 
 type End = 'done' | 'lower' | 'ended' | Readonly<{ reason: string }>;
 
-/** For how many transfers of its owner what a token takes is brought to its address. */
+/** For how many transfers of its owner what a token takes is brought to its address. Where one has failed there, all
+ *  that the next may take is brought: what it takes may have risen once it is signed. */
 function topUpOf(intent: IntentRow, all: readonly IntentRow[]): Pick<AskedTransfer, 'topUp'> {
-  if (!isAloneThere(intent)) return {};
+  const hasFailed = all.some((one) => one.from_address === intent.from_address && one.status === 'failed');
+  if (!isAloneThere(intent) || hasFailed) return {};
   const isBeside = (one: IntentRow): boolean => one.from_address === intent.from_address && !isTopUp(one);
   return { topUp: all.filter((one) => isBeside(one) && one.status !== 'dead').length > 1 ? 'shared' : 'own' };
+}
+
+/** The same of a transfer that its row ends by, where the recipient refuses it: not where its sender is refused. */
+async function askOf(deps: GasDeps, intent: IntentRow, topUp: Pick<AskedTransfer, 'topUp'>): Promise<GasAnswer> {
+  const answer = await ask(deps, intent, topUp);
+  if (!kindOf(intent).refused) return answer;
+  const { units } = intent.outputs[0]!;
+  return refusalByWhom(deps, intent, answer, (to) => ask(deps, { ...intent, outputs: [{ ...to, units }] }, topUp));
 }
 
 /** The gas that an intent's transaction is to be signed with. `topUp`: as nodes are told. */

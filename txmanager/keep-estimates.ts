@@ -6,6 +6,7 @@ import { takesMore, workOfTransfer } from '../domain/chains/costs';
 import { limitsFor, limitsWith, type FeeLimits } from '../domain/txmanager/fee-limits';
 import { kinds } from '../domain/txmanager/kinds';
 import { lockObligations } from './kinds/obligations';
+import { walletRefusalOf } from './wallet-refusal';
 
 /** What planned intents take, by the nodes, beside them. */
 
@@ -32,7 +33,7 @@ export async function keepEstimates(tx: EntityManager, estimates: readonly Estim
   );
   await resolveIncidents(
     tx,
-    estimates.map(({ intent }) => refusalOf(intent)),
+    estimates.flatMap(({ intent }) => [refusalOf(intent), walletRefusalOf(intent)]),
   );
 }
 

@@ -3,7 +3,6 @@ import { assetOf, isToken, networkOf } from '../domain/chains/assets';
 import { accountOf, gasFor } from '../domain/chains/costs';
 import { add, compare, divide, fromUnits, isPositive, larger, subtract, times } from '../domain/money';
 import type { PaymentRow } from '../domain/payments/payment';
-import { splitPaid } from '../domain/pricing/quote';
 import { bumpedPrice } from '../domain/txmanager/fee-limits';
 import { goOnWith, planSweep, type PlannedIntent, type PlannedOutput, type SweepSource } from '../domain/sweeps/sweep';
 import { depositsById, type DepositRow } from '../db/payments/deposits';
@@ -17,6 +16,9 @@ import { gasWalletFor } from './gas-wallet';
 import { type Ready, unitPriceOf, orphanedFor } from './sweep-terms';
 
 /** Sweeps of one payment. */
+
+/** An intent, and the transaction of it that is in a final block. */
+export type Ended = Readonly<{ intent: PaymentIntent; attempt: AttemptRow }>;
 
 /** What deposits brought to each address. */
 function sourcesOf(deposits: readonly DepositRow[]): SweepSource[] {
@@ -173,33 +175,29 @@ async function record(tx: EntityManager, payment: PaymentRow, planned: readonly 
   }
 }
 
-/** An attempt that was signed for other deposits was mined all the same: plans what it has left where they were.
- *  Returns false where that is nothing, or not worth moving. */
+/** Plans what transactions have left of a payment's deposits: one that was signed for others of them, or has failed.
+ *  `net`: with custody external what the merchant's address gets in all. Returns false where that is nothing, or not
+ *  worth moving. */
 export async function planRest(
   tx: EntityManager,
   payment: PaymentRow,
-  deposits: readonly DepositRow[],
-  done: ReadonlyArray<Readonly<{ intent: PaymentIntent; attempt: AttemptRow }>>,
+  { deposits, ended, net }: Readonly<{ deposits: readonly DepositRow[]; ended: readonly Ended[]; net: string }>,
 ): Promise<boolean> {
-  const currency = payment.currency!;
-  const sweeps = done.filter(({ intent }) => intent.kind === 'sweep');
-  if (!sweeps.some(({ intent, attempt }) => attempt.n <= intent.void_through)) return false;
-  const { decimals, contract } = assetOf(currency);
+  const sweeps = ended.filter(({ intent }) => intent.kind === 'sweep');
+  const { decimals, contract } = assetOf(payment.currency!);
   const takenUnits = (address: string): bigint =>
     sweeps
       .filter(({ attempt }) => attempt.from_address === address)
-      .reduce(
-        (sum, { attempt }) => sum + BigInt(attempt.moved_units) + (contract === null ? BigInt(attempt.fee_units!) : 0n),
-        0n,
-      );
+      .reduce((sum, { attempt }) => {
+        const moved = attempt.success ? BigInt(attempt.moved_units) : 0n;
+        return sum + moved + (contract === null ? BigInt(attempt.fee_units!) : 0n);
+      }, 0n);
   const rests = sourcesOf(deposits)
     .map((source) => ({ ...source, amount: subtract(source.amount, fromUnits(takenUnits(source.address), decimals)) }))
     .filter((source) => isPositive(source.amount));
   if (!rests.length) return false;
-  const paid = add('0', ...deposits.map((deposit) => deposit.amount));
-  const { net } = splitPaid(paid, currency, payment.fee_bps, payment.network_fee_amount!);
   const settled = sweeps
-    .flatMap(({ attempt }) => attempt.outputs)
+    .flatMap(({ attempt }) => (attempt.success ? attempt.outputs : []))
     .filter((output) => output.address === payment.settlement_address)
     .reduce((sum, output) => sum + BigInt(output.units), 0n);
   const netLeft = subtract(net, fromUnits(settled, decimals));

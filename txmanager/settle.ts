@@ -15,7 +15,8 @@ import { attemptsOf, intentsOf, type AttemptRow, type PaymentIntent, type ShareR
 import { ensure } from '../db/ledger/ledger';
 import { isFirstBatch } from '../db/sweeps/sweeps';
 import { emitPaymentEvents, databaseNow, movePayment } from '../db/payments/payments';
-import { sweepRest } from './sweep-again';
+import type { Ended } from './plan-sweep-alone';
+import { bornByNet, failedSweeps, goesToMerchant, netOf, sweepRest } from './sweep-again';
 
 /** `feeUnits`: the payment's part of what the transaction cost. */
 type Swept = Readonly<{ intent: PaymentIntent; attempt: AttemptRow; feeUnits: bigint }>;
@@ -27,16 +28,25 @@ export async function settleIfSwept(tx: EntityManager, payment: PaymentRow): Pro
   const currency = payment.currency!;
   const deposits = await unsettledDeposits(tx, payment.id);
   const ids = deposits.map((deposit) => deposit.id);
-  const done = await finalSweeps(tx, payment, ids);
+  const known = await intentsOf(tx, payment.id);
+  const failed = await failedSweeps(tx, known, ids);
+  const done = await finalSweeps(tx, known, ids);
   if (!done) return null;
-  if (networkOf(currency).kind === 'account' && (await sweepRest(tx, payment, deposits, done))) return null;
+  const net = netOf(payment, deposits, failed);
+  if (!isMadeGood(payment, done, failed)) return null;
+  if (networkOf(currency).kind === 'account' && (await sweepRest(tx, payment, { deposits, done, failed }))) return null;
 
   const chainFees = done.reduce((sum, { feeUnits }) => sum + feeUnits, 0n);
   return settleAs(tx, payment, deposits, {
     cause: 'swept',
     txIds: done.map(({ attempt }) => attempt.tx_id),
     chainFees,
-    networkFee: await networkFee(tx, payment, done, chainFees),
+    networkFee: add(
+      await networkFee(tx, payment, done, chainFees),
+      payment.custody === 'external'
+        ? bornByNet(payment, net, { sent: sentToMerchant(payment, done), chainFees })
+        : '0',
+    ),
     journals: (_paid, fiat) =>
       done.filter(({ intent }) => intent.kind === 'sweep').map((swept) => journalOf(payment, swept, fiat)),
   });
@@ -118,10 +128,15 @@ async function settleAs(
   return moved;
 }
 
-/** What moved these deposits; null while one of them is not swept, or anything of theirs is not final. */
-async function finalSweeps(tx: EntityManager, payment: PaymentRow, ids: readonly string[]): Promise<Swept[] | null> {
-  const intents = (await intentsOf(tx, payment.id)).filter(
-    (intent) => intent.deposit_ids.every((id) => ids.includes(id)) && intent.status !== 'dead',
+/** What moved these deposits; null while one of them is not swept, or anything of theirs is not over. What has failed
+ *  is not among it. */
+async function finalSweeps(
+  tx: EntityManager,
+  known: readonly PaymentIntent[],
+  ids: readonly string[],
+): Promise<Swept[] | null> {
+  const intents = known.filter(
+    (intent) => intent.deposit_ids.every((id) => ids.includes(id)) && !['dead', 'failed'].includes(intent.status),
   );
   const sweeps = intents.filter((intent) => intent.kind === 'sweep');
   const isCovered = ids.length > 0 && ids.every((id) => sweeps.some((intent) => intent.deposit_ids.includes(id)));
@@ -135,6 +150,28 @@ async function finalSweeps(tx: EntityManager, payment: PaymentRow, ids: readonly
     done.push({ intent, attempt, feeUnits: BigInt(fee) });
   }
   return done;
+}
+
+/** Has what failed been planned again, and sent? With custody external our own part is ours wherever it lies. */
+function isMadeGood(payment: PaymentRow, done: readonly Swept[], failed: readonly Ended[]): boolean {
+  const isLater = (one: PaymentIntent, than: PaymentIntent): boolean =>
+    one.kind === 'sweep' && one.from_address === than.from_address && one.created_at > than.created_at;
+  return failed
+    .filter(({ intent }) => payment.custody === 'platform' || goesToMerchant(payment, intent))
+    .every(({ intent }) => done.some((one) => isLater(one.intent, intent)));
+}
+
+/** What has come to the settlement address of a payment. */
+function sentToMerchant(payment: PaymentRow, done: readonly Swept[]): string {
+  const units = done
+    .filter(({ intent }) => intent.kind === 'sweep')
+    .reduce(
+      (sum, { intent, attempt, feeUnits }) =>
+        sum +
+        (intent.share ? sentOfShare(intent.share, feeUnits) : sentBy(attempt, payment.settlement_address!)).toMerchant,
+      0n,
+    );
+  return fromUnits(units, assetOf(payment.currency!).decimals);
 }
 
 /** The network fee in the payment's currency: what the chain took; with custody external the provision, because the net

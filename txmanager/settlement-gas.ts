@@ -1,6 +1,6 @@
 import { unsettledDeposits } from '../db/payments/deposits';
 import { paymentColumns } from '../db/payments/payments';
-import { baseUnits, networkOf } from '../domain/chains/assets';
+import { baseUnits, isToken, networkOf } from '../domain/chains/assets';
 import type { GasAnswer } from '../domain/chains/chain';
 import { gasCeiling, gasLimitOf } from '../domain/chains/costs';
 import { add, smaller } from '../domain/money';
@@ -31,6 +31,8 @@ export async function settlementGas(deps: GasDeps, paymentId: string): Promise<G
     currency,
     units,
     ceiling,
+    // A token's is brought, and our part is moved beside it.
+    ...(isToken(currency) ? { topUp: 'shared' as const } : {}),
   });
   if (answer?.state === 'done') return { ...answer, gas: gasLimitOf(currency, answer.gas) };
   return answer?.state === 'reverts' ? answer : null;

@@ -2,16 +2,17 @@ import type { EntityManager } from 'typeorm';
 import { assetOf, isToken, networks, type NetworkId } from '../../domain/chains/assets';
 import { capitalJournal } from '../../domain/ledger/ledger';
 import { compare, fromUnits, subtract } from '../../domain/money';
-import type { TokenMove } from '../../domain/chains/chain';
+import type { Sighting, TokenMove } from '../../domain/chains/chain';
 import { outcomeOf } from '../../domain/txmanager/outcome';
 import {
   finalizeAttempts,
   maturingAttempts,
+  noteDiffering,
   noteOutcomes,
   type OpenAttempt,
   type Outcome,
 } from '../../db/chains/attempts';
-import { openIncident } from '../../db/incidents';
+import { openIncident, openIncidentAgain } from '../../db/incidents';
 import type { Cursor } from '../../db/chains/cursor';
 import { reverseUnexplained } from '../../db/audit/surplus';
 import { expectedHolding } from '../../db/chains/found-by-balance';
@@ -33,8 +34,12 @@ const attemptsAtOnce = 64;
 const lookUpsAtOnce = 8;
 
 /** Where a node alone says what is final, other money is read in a final block by `verify`. */
-async function isFinal({ network, finalHeight }: FollowerDeps['adapter'], height: number): Promise<boolean> {
+async function isFinal(
+  { network, finalHeight, finalHash }: FollowerDeps['adapter'],
+  { height, block_hash }: Pick<Maturing, 'height' | 'block_hash'>,
+): Promise<boolean> {
   if (!networks[network].expiring) return true;
+  if (finalHash) return (await finalHash(height)) === block_hash;
   const last = await finalHeight();
   return last === null || height <= last;
 }
@@ -62,7 +67,7 @@ async function verified(
     if (units !== 'untraceable') stated = fromUnits(units, decimals);
     if (units !== 'untraceable' && (!isToken(currency) || deposit.role !== 'deposit')) return stated;
   }
-  if (isFoundByBalance && !(await isFinal(adapter, deposit.height))) return { wait: 'Its block is not final' };
+  if (isFoundByBalance && !(await isFinal(adapter, deposit))) return { wait: 'Its block is not final' };
   const held = await adapter.holding(address, currency, height);
   if (held === null) return stated;
   const expected = await expectedHolding(db.manager, { network, address, currency }, height, deposit.id);
@@ -128,6 +133,21 @@ async function matureDeposits(deps: FollowerDeps, deepest: number, goOn: GoOn): 
   }
 }
 
+/** So many blocks after it counts, operators are told of a transaction of ours that its node does not know. */
+const blocksUntilIncident = 20;
+
+/** It is in a block by our rows, and the node has no word of it, or another block. It stays as it is. */
+const noteUnseen = (
+  tx: EntityManager,
+  { intent_id, tx_id, block_hash, height }: OpenAttempt,
+  { state }: Sighting,
+): Promise<unknown> =>
+  openIncidentAgain(tx, {
+    kind: 'attempt-unverified',
+    subject: { kind: 'intent', id: intent_id },
+    details: { intentId: intent_id, txId: tx_id, blockHash: block_hash, height, state },
+  });
+
 /** A token moved something else than was signed: nobody decides by rule whether that has paid. It stays as it is. */
 const noteDifference = (
   tx: EntityManager,
@@ -152,7 +172,13 @@ const noteDifference = (
 async function matureAttempts({ db, adapter }: FollowerDeps, deepest: number, goOn: GoOn): Promise<void> {
   const deep = await maturingAttempts(db.manager, adapter.network, deepest);
   const finalHeight = deep.length ? await adapter.finalHeight() : null;
-  const isFinal = ({ height }: OpenAttempt): boolean => finalHeight === null || height <= finalHeight;
+  // Blocks of that height may be others in the view of all blocks.
+  const hashes = new Map<number, string | null>();
+  if (adapter.finalHash && finalHeight !== null)
+    for (const height of new Set(deep.map((attempt) => attempt.height)))
+      if (height <= finalHeight) hashes.set(height, await adapter.finalHash(height));
+  const isFinal = ({ height, block_hash }: OpenAttempt): boolean =>
+    finalHeight === null || (height <= finalHeight && (!adapter.finalHash || hashes.get(height) === block_hash));
   const attempts = deep.filter((attempt) => isFinal(attempt) || !attempt.is_noted);
   for (let n = 0; n < attempts.length; n += attemptsAtOnce) {
     goOn();
@@ -160,13 +186,23 @@ async function matureAttempts({ db, adapter }: FollowerDeps, deepest: number, go
     const sightings = await inParallel(some, lookUpsAtOnce, (attempt) => adapter.lookUp(attempt.tx_id));
     await db.transaction(async (tx) => {
       const outcomes: Outcome[] = [];
+      const differing: OpenAttempt[] = [];
       for (const [index, attempt] of some.entries()) {
         const sighting = sightings[index]!;
-        if (sighting.state !== 'mined' || sighting.blockHash !== attempt.block_hash) continue;
+        if (sighting.state !== 'mined' || sighting.blockHash !== attempt.block_hash) {
+          if (deepest - attempt.height >= blocksUntilIncident) await noteUnseen(tx, attempt, sighting);
+          continue;
+        }
         const outcome = outcomeOf(sighting, attempt);
-        if (outcome === 'differs') await noteDifference(tx, attempt, sighting.moves);
-        else outcomes.push({ attempt, success: outcome === 'done', feeUnits: sighting.feeUnits });
+        if (outcome === 'differs') {
+          await noteDifference(tx, attempt, sighting.moves);
+          differing.push(attempt);
+        } else outcomes.push({ attempt, success: outcome === 'done', feeUnits: sighting.feeUnits });
       }
+      await noteDiffering(
+        tx,
+        differing.filter(isFinal).map(({ id }) => id),
+      );
       await noteOutcomes(
         tx,
         outcomes.filter(({ attempt }) => !isFinal(attempt)),

@@ -23,6 +23,7 @@ import {
   resolveNewDestinations,
   resolveOverdue,
   resolveRefusals,
+  resolveUnseen,
 } from '../../db/incidents';
 import { noteOverdue } from '../../db/lightning/overdue';
 import { fillLanes } from '../../txmanager/float';
@@ -52,6 +53,7 @@ export const treasuryMaintenanceActivities = ({
     }
     await db.transaction(resolveShortfalls);
     await db.transaction(resolveRefusals);
+    await db.transaction(resolveUnseen);
     await db.transaction(resolveCaps);
     await db.transaction(resolveNewDestinations);
     await db.transaction(noteOverdue);

@@ -107,14 +107,15 @@ const presentWallet = (one: HotWallet) => ({
   isBlocked: one.isBlocked,
   frozenReason: one.frozenReason,
   waiting:
-    one.intentId === null
+    // What expires has no nonce that others wait behind: the wallet itself is said to be blocked.
+    one.intentId === null || one.nonce === null
       ? null
       : {
           intentId: one.intentId,
           kind: one.kind!,
           ref: one.ref!,
           txId: one.txId!,
-          nonce: one.nonce!,
+          nonce: one.nonce,
           unitPrice: one.unitPrice!,
           maxUnitPrice: one.maxUnitPrice!,
           isReplaced: one.isReplaced,

@@ -23,7 +23,8 @@ export async function laneList(db: DataSource): Promise<string> {
     if (lane.intentId === null) return `${name}${frozen}`;
     return (
       `${name}${frozen}${blocked}` +
-      `\n  nonce ${lane.nonce} is in no block: intent ${lane.intentId}, ${lane.kind} ${lane.ref}, ` +
+      `\n  ${lane.nonce === null ? 'what expires' : `nonce ${lane.nonce}`} is in no block: intent ${lane.intentId}, ` +
+      `${lane.kind} ${lane.ref}, ` +
       `${lane.txId}, price ${lane.unitPrice} of ${lane.maxUnitPrice}, signed ${lane.signedAt?.toISOString()}` +
       `${lane.isReplaced ? ', is being replaced' : ''}; ${lane.behind} behind it`
     );

@@ -7,15 +7,17 @@ import type { Ask } from './http';
 
 /** What a node says of accounts, contracts and prices. */
 
-/** null: the network has no account of this address, which is `{}`. Reference: /wallet/getaccount. */
+/** null: the network has no account of this address, which is `{}`. That it is a contract's is its `type`, which nodes
+ *  leave out of all others. Reference: /wallet/getaccount; AccountType, protocol/core/Tron.proto. */
 export const readAccount = (
   ask: Ask,
   address: string,
   view: View = 'wallet',
-): Promise<Readonly<{ balance: bigint }> | null> =>
+): Promise<Readonly<{ balance: bigint; isContract: boolean }> | null> =>
   ask(`/${view}/getaccount`, { address: hexOf(address) }, (answer) => {
     const account = fields(answer, 'An account');
-    return account.address === undefined ? null : { balance: amount(account.balance, 'balance') };
+    if (account.address === undefined) return null;
+    return { balance: amount(account.balance, 'balance'), isContract: account.type === 'Contract' };
   });
 
 /** What an account may use without burning. Reference: /wallet/getaccountresource. */

@@ -18,15 +18,19 @@ export function tronAdapter(
   logins: Readonly<{ login: NodeLogin; solid?: NodeLogin }>,
 ): ChainAdapter {
   const node = tronNode(chain, logins);
-  const { head, finalHeight, readBlock, blockHash, lookUp, sources, broadcast, expiring } = node;
+  const { head, finalHeight, finalHash, readBlock, blockHash, lookUp, sources, broadcast, expiring } = node;
   return {
     ...tronChainCodec(network, chain),
     ...tronPlanning(network, node),
-    ...{ head, finalHeight, readBlock, blockHash, lookUp, sources, broadcast, expiring },
-    // What is credited is in a final block, however many have come after it.
-    verify: async (transfer, hash) => (heightIn(hash) <= (await finalHeight())! ? node.verify(transfer, hash) : null),
+    ...{ head, finalHeight, finalHash, readBlock, blockHash, lookUp, sources, broadcast, expiring },
+    // What is credited is in this block of the final ones, however many have come after it: the view of all blocks may
+    // be another machine's, on a branch of its own.
+    verify: async (transfer, hash) => ((await finalHash(heightIn(hash))) === hash ? node.verify(transfer, hash) : null),
     // Nodes of others, behind one address, tell nobody of their peers.
-    sync: async () => ({ peers: null, missing: 0, isApart: (await node.unfinal()) > mostUnfinal }),
+    sync: async () => {
+      const { unfinal, isForked } = await node.views();
+      return { peers: null, missing: 0, isApart: isForked || unfinal > mostUnfinal };
+    },
     readTraces: () => Promise.reject(new Error('Nothing that a contract sends inside is credited')),
     readMempool: () => Promise.resolve({ ids: new Set(), read: new Set(), failed: new Map(), transfers: [] }),
     pooledSince: () => Promise.resolve(new Map()),

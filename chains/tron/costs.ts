@@ -72,7 +72,10 @@ async function burnOf({ ask, codec, chain, prices, own }: Known, asked: AskedTro
   const base = { ...asked, key: { role: 'deposit', index: 0 } as const, ...likely };
   if (contract === null) {
     const bandwidth = codec.sizeOf({ ...base, feeLimit: 0n });
-    const makesAccount = (await readAccount(ask, asked.to)) === null;
+    const account = await readAccount(ask, asked.to);
+    // No block has it, and no node takes it: TransferActuator.validate of java-tron.
+    if (account?.isContract) return { state: 'reverts', reason: `${asked.to} is a contract, and takes no TRX` };
+    const makesAccount = account === null;
     const bandwidthFee = bandwidthFeeOf(bandwidth, makesAccount, own, prices);
     const activationFee = makesAccount ? prices.newAccount : 0n;
     const most = bandwidthFee + activationFee;

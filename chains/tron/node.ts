@@ -26,8 +26,11 @@ export type TronNode = Pick<
     holding(address: string, currency: Currency, view: 'newest' | 'final'): Promise<bigint>;
     /** The same after a block of late. Throws RpcError where nobody can tell. */
     holdingAt(address: string, currency: Currency, height: number): Promise<bigint>;
-    /** Blocks that are not final yet. */
-    unfinal(): Promise<number>;
+    /** Id of the final block of a height; null where none of it is final. */
+    finalHash(height: number): Promise<string | null>;
+    /** `unfinal`: blocks that are not final yet. `isForked`: the view of all blocks has another one than the newest
+     *  final block. The two may come from two machines. */
+    views(): Promise<Readonly<{ unfinal: number; isForked: boolean }>>;
     /** `mostUnits`: what it may burn at the most. */
     costOf(transfer: AskedTronTransfer & Readonly<{ mostUnits?: bigint }>): Promise<CostAnswer>;
     /** What it burns where nothing is free or staked, or what must be brought for it, and by which prices. */
@@ -79,9 +82,14 @@ export function tronNode(
     holding: (address, currency, at) =>
       holdingNow(ask, chain, { address, currency, view: at === 'final' ? 'walletsolidity' : 'wallet' }),
     holdingAt: holdingsOf(ask, chain, reading),
-    unfinal: async () => {
+    finalHash: async (height) => {
+      const newest = await readNewest(ask, 'walletsolidity');
+      return height > newest.height ? null : ((await readAt(ask, height, 'walletsolidity'))?.id ?? null);
+    },
+    views: async () => {
       const [head, final] = await Promise.all([readNewest(ask, 'wallet'), readNewest(ask, 'walletsolidity')]);
-      return head.height - final.height;
+      const same = final.height > head.height ? null : await readAt(ask, final.height);
+      return { unfinal: head.height - final.height, isForked: same !== null && same.id !== final.id };
     },
     costOf: (transfer) => costOf(ask, codec, chain, transfer),
     costAtMost: (transfer) => costAtMost(ask, codec, chain, transfer),

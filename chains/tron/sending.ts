@@ -12,7 +12,8 @@ function plain(message: string): string {
 }
 
 /** There is no `conflict`, for there is no nonce. `known` proves nothing: nodes remember the id of what they have
- *  refused, and answer the repeat with DUP_TRANSACTION_ERROR. Codes: Broadcast and RPC errors,
+ *  refused, and answer the repeat with DUP_TRANSACTION_ERROR. `invalid`: no block takes it while its recipient and its
+ *  sender are as they are. Codes: Broadcast and RPC errors,
  *  developers.tron.network. */
 export async function broadcast(ask: Ask, raw: string): Promise<BroadcastAnswer> {
   const { txId } = readTransaction(raw);
@@ -27,6 +28,7 @@ export async function broadcast(ask: Ask, raw: string): Promise<BroadcastAnswer>
   const { code, reason } = said;
   if (code === 'DUP_TRANSACTION_ERROR') return { outcome: 'known' };
   if (code === 'TRANSACTION_EXPIRATION_ERROR') return { outcome: 'expired', reason };
-  const isFunds = code === 'BANDWITH_ERROR' || (code === 'CONTRACT_VALIDATE_ERROR' && isShort.test(reason));
-  return { outcome: 'refused', why: isFunds ? 'funds' : 'other', reason };
+  const isInvalid = code === 'CONTRACT_VALIDATE_ERROR';
+  const isFunds = code === 'BANDWITH_ERROR' || (isInvalid && isShort.test(reason));
+  return { outcome: 'refused', why: isFunds ? 'funds' : isInvalid ? 'invalid' : 'other', reason };
 }

@@ -27,6 +27,8 @@ async function blocker(tx: EntityManager, payload: Payload): Promise<{ intent: I
   if (!last) throw notNow(`Intent ${intent.id} is not signed: it blocks nothing`);
   if (!(await isTreasury(tx, intent.network, intent.from_address)))
     throw notNow(`Intent ${intent.id} is sent from ${intent.from_address}, which is no wallet of the treasury`);
+  if (last.valid_from_height !== null)
+    throw notNow(`Nothing replaces a transaction on ${intent.network}: it expires, and is signed anew or given back`);
   const lowest = (await lowestOpenNonces(tx, intent.network, [intent.from_address])).get(intent.from_address);
   if (lowest === undefined || last.nonce === null || lowest !== last.nonce)
     throw notNow(`Intent ${intent.id} does not block its wallet: nonce ${lowest} of its wallet comes first`);

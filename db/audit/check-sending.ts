@@ -95,6 +95,7 @@ export const sendingChecks: readonly Check[] = [
     what: 'a wallet with two open transactions that expire',
     sql: `SELECT from_address FROM attempt
            WHERE valid_from_height IS NOT NULL AND status IN ('stored', 'sent', 'mined') AND NOT is_restored
+             AND (status <> 'mined' OR differs_at IS NULL)
            GROUP BY network, from_address HAVING count(*) > 1`,
   },
   {

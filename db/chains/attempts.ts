@@ -67,6 +67,16 @@ export async function noteOutcomes(tx: EntityManager, outcomes: readonly Outcome
   );
 }
 
+/** These transactions of ours are in a final block and moved something else than was signed: what they paid is not
+ *  decided, and their wallets may sign others. */
+export async function noteDiffering(tx: EntityManager, ids: readonly string[]): Promise<void> {
+  if (!ids.length) return;
+  await tx.query(
+    `UPDATE attempt SET differs_at = now() WHERE id = ANY($1::bigint[]) AND status = 'mined' AND differs_at IS NULL`,
+    [ids],
+  );
+}
+
 /** These transactions of ours are final. Their siblings on the same nonces or inputs never will be. Returns the intents
  *  of those that are still in this block: whoever sent them is the caller's to tell. */
 export async function finalizeAttempts(tx: EntityManager, outcomes: readonly Outcome[]): Promise<string[]> {

@@ -68,6 +68,7 @@ import { CallsGivenUp1799001110000 } from './1799001110000-calls-given-up';
 import { LooksAfterRecoveries1799001115000 } from './1799001115000-looks-after-recoveries';
 import { UnauditedLightning1799001116000 } from './1799001116000-unaudited-lightning';
 import { ForeignSequences1799001120000 } from './1799001120000-foreign-sequences';
+import { DifferingAttempts1799001125000 } from './1799001125000-differing-attempts';
 
 /** Every migration, oldest first; only ever added to. Functions, triggers and views are in db/functions. */
 export const migrations = [
@@ -141,4 +142,5 @@ export const migrations = [
   LooksAfterRecoveries1799001115000,
   UnauditedLightning1799001116000,
   ForeignSequences1799001120000,
+  DifferingAttempts1799001125000,
 ];

@@ -40,7 +40,8 @@ export const tableGrants: TableGrants = {
   attempt: {
     'api, payments, audit, operator': 'SELECT',
     chain: `
-      SELECT, UPDATE (absence, block_hash, fee_units, final_at, height, missing_at_height, sent_at, status, success)`,
+      SELECT, UPDATE (absence, block_hash, differs_at, fee_units, final_at, height, missing_at_height, sent_at, status,
+      success)`,
     signer: 'SELECT, INSERT',
   },
   attempt_account: { 'api, payments, chain, audit, operator': 'SELECT', signer: 'SELECT, INSERT' },

@@ -12,12 +12,14 @@ export const laneOf = (address: string): string =>
   `CASE WHEN ${address}.role IN ('treasury', 'gas') AND ${address}.key_index = 0 THEN coalesce(${address}.lane, 'used')
         ELSE ${address}.lane END`;
 
-/** SQL: addresses, as `from_address`, whose lowest open nonce has been in no block for long, while others were made.
- *  `network`, `seconds`: expressions. */
+/** SQL: addresses, as `from_address`, whose lowest open nonce, or what expires, has been in no block for long, while
+ *  others were made. What is signed anew of one intent has been waiting since its first attempt. `network`, `seconds`:
+ *  expressions. */
 export const blockedWallets = (network: string, seconds: string): string =>
   `SELECT low.from_address FROM (
      SELECT DISTINCT ON (a.from_address) a.from_address, a.intent_id FROM attempt a
-      WHERE a.network = ${network} AND a.nonce IS NOT NULL AND a.status IN ('stored', 'sent')
+      WHERE a.network = ${network} AND (a.nonce IS NOT NULL OR a.valid_from_height IS NOT NULL)
+        AND a.status IN ('stored', 'sent')
         AND EXISTS (SELECT FROM address o WHERE o.network = a.network AND o.address = a.from_address
                        AND o.role IN ('treasury', 'gas'))
         AND NOT EXISTS (SELECT FROM attempt m WHERE m.network = a.network AND m.from_address = a.from_address

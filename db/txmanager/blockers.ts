@@ -4,9 +4,10 @@ import { blockedAfterSeconds, blockedWallets, laneOf } from '../treasury/lanes';
 
 /** What holds up the treasury's wallets on account chains. */
 
-/** A wallet, and the transaction of its lowest nonce that is in no block; `intentId` null: nothing blocks it. Prices
- *  are native base units per gas. `behind`: signed transactions with later nonces. `lane`: used, dropped or neither.
- *  `isBlocked`: nothing new is planned from it while another lane is open. */
+/** A wallet, and the transaction of its lowest nonce, or one that expires, which is in no block; `intentId` null:
+ *  nothing blocks it; `nonce` null: there is none, or it has none. Prices are native base units per gas. `behind`:
+ *  signed transactions with later nonces. `lane`: used, dropped or neither. `isBlocked`: nothing new is planned from it
+ *  while another lane is open. */
 export type Lane = Readonly<{
   network: string;
   address: string;
@@ -45,8 +46,8 @@ export const lanesOf = (db: Queryable, networks: readonly string[]): Promise<Lan
        LEFT JOIN wallet_sequence w ON w.network = own.network AND w.address = own.address
        LEFT JOIN LATERAL (
          SELECT a.* FROM attempt a
-          WHERE a.network = w.network AND a.from_address = w.address AND a.nonce IS NOT NULL
-            AND a.status IN ('stored', 'sent')
+          WHERE a.network = w.network AND a.from_address = w.address
+            AND (a.nonce IS NOT NULL OR a.valid_from_height IS NOT NULL) AND a.status IN ('stored', 'sent')
             AND NOT EXISTS (SELECT FROM attempt m WHERE m.network = a.network AND m.from_address = a.from_address
                                AND m.nonce = a.nonce AND m.status IN ('mined', 'final'))
           ORDER BY a.nonce, a.n DESC LIMIT 1) b ON true

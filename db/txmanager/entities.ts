@@ -103,6 +103,9 @@ export const attemptEntity = entity('attempt', {
   absence: nullable(jsonb<AbsenceProof>()),
   /** A recovery took it back from the record of signatures. Noted of those that expire. */
   is_restored: boolean(),
+  /** A final block has it, and it moved something else than was signed: over for its wallet, and nobody has decided
+   *  what it paid. */
+  differs_at: nullable(timestamptz()),
 });
 
 export const attemptAccountEntity = entity('attempt_account', {

@@ -62,6 +62,18 @@ export async function validitiesOf(db: Queryable, intentIds: readonly string[]):
   }));
 }
 
+/** Those of these intents of which a node has said that no block takes them as they are. A later attempt that it calls
+ *  known proves nothing: nodes remember what they have refused. */
+export async function refusedAmong(db: Queryable, intentIds: readonly string[]): Promise<ReadonlySet<string>> {
+  const rows = await db.query<Array<{ id: string }>>(
+    `SELECT i.id::text AS id FROM unnest($1::bigint[]) AS i (id)
+      WHERE EXISTS (SELECT FROM incident c WHERE c.kind = 'transaction-refused' AND c.subject_kind = 'intent'
+                       AND c.subject_id = i.id::text AND c.details->>'why' = 'invalid')`,
+    [intentIds],
+  );
+  return new Set(rows.map(({ id }) => id));
+}
+
 /** The signer's own node has proven it void. */
 export const noteAbsence = (db: Queryable, network: string, proof: AbsenceProof): Promise<unknown> =>
   db.query('SELECT note_absence($1, $2, $3)', [network, proof.txId, JSON.stringify(proof)]);
@@ -84,15 +96,16 @@ export async function endVoid<One extends Readonly<{ id: string; status: string 
 }
 
 /** What the rows say of a wallet. `open`: a transaction that a block may still take, or that is in one which is not
- *  final. `signedOn`: the newest block that it has signed on. `sequence`: what its account must have after its newest
- *  transaction, or after what somebody else has used, as operators have been told and have explained; null: its family
- *  has none, or it has signed nothing. */
+ *  final; what a final block has is over, also where nobody has decided what it paid. `signedOn`: the newest block that
+ *  it has signed on. `sequence`: what its account must have after its newest transaction, or after what somebody else
+ *  has used, as operators have been told and have explained; null: its family has none, or it has signed nothing. */
 export type ExpiringWallet = Readonly<{ open: string | null; signedOn: number | null; sequence: number | null }>;
 
 export async function expiringWallet(tx: Queryable, network: string, address: string): Promise<ExpiringWallet> {
   const [row] = await tx.query<Array<{ open: string | null; on: string | null; sequence: string | null }>>(
     `SELECT (SELECT a.tx_id FROM attempt a WHERE a.network = $1 AND a.from_address = $2
-                AND a.valid_from_height IS NOT NULL AND a.status IN ('stored', 'sent', 'mined') LIMIT 1) AS open,
+                AND a.valid_from_height IS NOT NULL AND a.status IN ('stored', 'sent', 'mined')
+                AND (a.status <> 'mined' OR a.differs_at IS NULL) LIMIT 1) AS open,
             last.valid_from_height::text AS "on",
             greatest(CASE WHEN last.status = 'expired' THEN last.sequence ELSE last.sequence + 1 END,
               (SELECT foreign_sequence FROM wallet_sequence WHERE network = $1 AND address = $2))::text AS sequence

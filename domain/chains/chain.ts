@@ -88,7 +88,7 @@ export type BroadcastAnswer =
   | { outcome: 'accepted' }
   | { outcome: 'known' }
   | { outcome: 'conflict' | 'expired'; reason: string }
-  | { outcome: 'refused'; why: 'fee' | 'funds' | 'other'; reason: string };
+  | { outcome: 'refused'; why: 'fee' | 'funds' | 'invalid' | 'other'; reason: string };
 
 /** Native cost of a unit of space or work: satoshi per vbyte (may have decimals), wei per gas, drops per payment, sun
  *  per energy, as decimal strings. */
@@ -273,6 +273,8 @@ export interface ChainNode {
   /** The newest height that no reorganisation can take any more, by the network's own finality; 0: the node knows none.
    *  UTXO networks answer null: depth is all they have. */
   finalHeight(): Promise<number | null>;
+  /** Hash of the final block of a height, null above the newest. Absent: no other view than that of all blocks. */
+  finalHash?(height: number): Promise<string | null>;
   /** What the node says of its own progress. */
   sync(): Promise<NodeSync>;
   /** null above the head. The caller compares parent hashes. */

@@ -1,4 +1,4 @@
-import { assetOf, baseUnits, networkOf, type AccountNetwork } from '../chains/assets';
+import { assetOf, baseUnits, isToken, networkOf, networks, type AccountNetwork } from '../chains/assets';
 import { batchWork, costUnits, gasFor, workOfTransfer, nativeCost, sweepWork, workOf } from '../chains/costs';
 import { feeLimits, limitsFor } from '../txmanager/fee-limits';
 import { add, compare, fit, fromUnits, isPositive, subtract, times, toUnits } from '../money';
@@ -102,9 +102,15 @@ function planAccounts(input: SweepInput, network: AccountNetwork, external: Exte
   };
   const one = workOf({ currency, inputs: 1, outputs: 1 });
   const toSettlement = external && input.settlementGas !== undefined ? input.settlementGas : one;
-  const fees = isNative ? { settlement: costIn(toSettlement), rest: costIn(one) } : null;
+  const fees = isNative
+    ? { settlement: costIn(toSettlement), rest: costIn(one) }
+    : { settlement: '0', rest: costIn(workOfTransfer(currency)) };
   const intents: PlannedIntent[] = [];
-  let netLeft = external ? (input.netLeft ?? external.net) : '0';
+  const above = external ? aboveProvision(input, network, costIn) : '0';
+  let netLeft = external ? subtract(input.netLeft ?? external.net, above) : '0';
+  // Nothing would arrive: who has chosen an address of his own bears what reaching it takes.
+  if (isPositive(above) && !isPositive(netLeft) && input.netLeft === undefined) return null;
+  if (!isPositive(netLeft)) netLeft = '0';
   for (const source of input.sources) {
     let outputs: PlannedOutput[];
     if (external) ({ outputs, netLeft } = shared(input, source, netLeft, fees));
@@ -141,17 +147,29 @@ function planAccounts(input: SweepInput, network: AccountNetwork, external: Exte
   return intents;
 }
 
+/** Custody external, on networks where prices stand still: what moving a token costs above the provision, by what its
+ *  recipient makes the transfer take. One transfer goes to him, and one to us. */
+function aboveProvision(
+  { currency, sources, settlementGas, networkFee }: SweepInput,
+  network: AccountNetwork,
+  costIn: (work: bigint) => string,
+): string {
+  if (networks[network.id].expiring === undefined || !isToken(currency)) return '0';
+  const toSettlement = settlementGas ?? workOfTransfer(currency);
+  const cost = costIn(network.work.tokenSettlement * BigInt(sources.length) + toSettlement);
+  return compare(cost, networkFee) > 0 ? subtract(cost, networkFee) : '0';
+}
+
 /** Custody external: each address pays what it can towards the net first; what is left of it is our fee, which stays
- *  there where moving it costs more than it is. `fees`: what the transaction to the settlement address costs in the
- *  chain's own coin, and that of the rest; null for a token. */
+ *  there where moving it costs more than it is. `fees`: what the transaction to the settlement address costs, as far as
+ *  it is paid out of what moves, and that of the rest. */
 function shared(
   input: SweepInput,
   source: SweepSource,
   netLeft: string,
-  fees: Readonly<{ settlement: string; rest: string }> | null,
+  { settlement, rest: ofRest }: Readonly<{ settlement: string; rest: string }>,
 ): Readonly<{ outputs: PlannedOutput[]; netLeft: string }> {
   const { currency, settlementAddress, feeAddress } = input;
-  const { settlement, rest: ofRest } = fees ?? { settlement: '0', rest: '0' };
   const spendable = subtract(source.amount, settlement);
   const toMerchant = compare(spendable, netLeft) < 0 ? spendable : netLeft;
   const outputs: PlannedOutput[] = [];
@@ -160,7 +178,7 @@ function shared(
   const rest = subtract(source.amount, toMerchant);
   const costs = isPositive(toMerchant) ? add(settlement, ofRest) : ofRest;
   if (compare(rest, costs) > 0)
-    outputs.push({ address: feeAddress, units: fees === null ? baseUnits(currency, rest).toString() : null });
+    outputs.push({ address: feeAddress, units: isToken(currency) ? baseUnits(currency, rest).toString() : null });
   return { outputs, netLeft: subtract(netLeft, toMerchant) };
 }
 

@@ -85,12 +85,15 @@ export function refusalToSign(attempts: readonly ExpiringAttempt[], height: numb
 /** So many attempts are signed for what somebody asked for, and none later than so long after the first. Both are many
  *  times what a chain that works needs. */
 const mostAttempts = 8;
+/** Of what no block takes, as a node says. */
+const mostRefused = 2;
 const mostSeconds = 86_400;
 
 /** Whether what is void is not signed anew, but given back. `ageSeconds`: since the first attempt, by the database's
- *  clock; it decides when to give up, and never whether a transaction is void. */
-export const isTimeToGiveUp = (attempts: number, ageSeconds: number): boolean =>
-  attempts >= mostAttempts || ageSeconds >= mostSeconds;
+ *  clock; it decides when to give up, and never whether a transaction is void. `isRefused`: a node says
+ *  that no block takes it as it is. */
+export const isTimeToGiveUp = (attempts: number, ageSeconds: number, isRefused: boolean): boolean =>
+  attempts >= (isRefused ? mostRefused : mostAttempts) || ageSeconds >= mostSeconds;
 
 /** What an intent waits for. `send`: look for attempt `n` and, where it is open, hand over its bytes again; `look`: it
  *  is past its end by the newest final block, so it is only looked for, until it is mined or void. `stop`: more than

@@ -7,7 +7,6 @@ import { startHarness, type Harness } from '../api/harness';
 import { paymentsAt } from './run-payment';
 import { unguarded } from '../unguarded';
 import { bookEnd } from '../book-end';
-import { sweepsAt } from './nodes';
 
 /** A sweep that the chain refuses: the payment keeps its status and its money, and operators are told. Invariants: 3,
  *  row 17. */
@@ -18,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => h?.stop());
 
-it('leaves the payment SWEEP_QUEUED, books what it cost, and alarms', async () => {
+it('leaves the payment SWEEP_QUEUED, books what it cost, alarms, and is planned again', async () => {
   const shop = await h.shop();
   const made = await h.call('POST', '/api/v1/payments', {
     key: shop.key,
@@ -63,10 +62,23 @@ it('leaves the payment SWEEP_QUEUED, books what it cost, and alarms', async () =
   await h.db.query(`INSERT INTO wallet_sequence (network, address, next_nonce) VALUES ('ethereum', $1, 1)`, [address]);
   const { config } = h.api.deps;
   const deps = { db: h.db, config, codecs: createCodecs(config.chain) };
-  const sweeps = sweepsAt(deps);
+  for (const role of ['treasury', 'gas'])
+    await h.db.query(
+      `INSERT INTO address (network, address, role, key_index) VALUES ('ethereum', $1, $2, 0) ON CONFLICT DO NOTHING`,
+      [`0x${(role === 'gas' ? '11' : '22').repeat(20)}`, role],
+    );
   for (let n = 0; n < 2; n += 1) expect(await bookEnd(h.db, intentId)).toEqual({ status: 'failed' });
   expect((await paymentsAt(deps).runPayment(id)).status).toBe('SWEEP_QUEUED');
-  expect(await sweeps.nextIntent(id)).toBeNull();
+  const planned = await h.db.query('SELECT kind, status FROM intent WHERE payment_id = $1 ORDER BY id', [id]);
+  expect(planned).toEqual([
+    { kind: 'sweep', status: 'failed' },
+    { kind: 'gas', status: 'planned' },
+    { kind: 'sweep', status: 'planned' },
+  ]);
+  // Once, however often it is looked at and booked.
+  await bookEnd(h.db, intentId);
+  await paymentsAt(deps).runPayment(id);
+  expect(await h.db.query('SELECT kind, status FROM intent WHERE payment_id = $1 ORDER BY id', [id])).toEqual(planned);
   expect((await h.call('GET', `/api/v1/payments/${id}`, { key: shop.key })).body.status).toBe('SWEEP_QUEUED');
   const balances = (await h.call('GET', '/api/v1/ledger/balances', { key: shop.key })).body.balances;
   expect(balances.find((one: { currency: string }) => one.currency === 'USDT_ERC20').balance).toBe('0');

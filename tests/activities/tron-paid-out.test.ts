@@ -6,16 +6,20 @@ import { createCodecs } from '../../chains/codecs';
 import { queueBatch } from '../../commands/payouts/queue';
 import { openRefund } from '../../commands/refunds/create';
 import { openWithdrawal } from '../../commands/withdrawals/create';
+import { resolveUnseen } from '../../db/incidents';
 import { post } from '../../db/ledger/ledger';
+import { lanesOf } from '../../db/txmanager/blockers';
 import { addToWhitelist } from '../../db/wallets/whitelist';
 import { newId } from '../../domain/ids';
 import { adjustment } from '../../domain/ledger/entry';
 import { nothingLeft } from '../../txmanager/charge-gas';
 import { sendPayouts } from '../../txmanager/send/payouts';
+import { sendIntent } from '../../txmanager/send/send';
 import { anApprover } from '../approver';
-import type { TronWorld } from '../chain/tron-world';
+import { bookEnd } from '../book-end';
+import { forwarder, type TronWorld } from '../chain/tron-world';
 import { paymentsAt } from './run-payment';
-import { payer, TronShop, units } from './tron-shop';
+import { networkOfShop, payer, TronShop, units } from './tron-shop';
 
 /** TRX and USDT_TRC20 that leave the service: withdrawals, mass payouts and refunds, each to its end. */
 
@@ -210,4 +214,80 @@ it.each(both)('sends %s that nobody was credited back, less what the account of 
   expect(units(after.fee) + units(after.net)).toBe(units(40));
   expect(await tron.held(to, currency)).toBe(units(after.net));
   expect(await spendable(currency)).toBe(before);
+});
+
+it('signs no TRX to a contract, which the network refuses, and holds nobody else up', async () => {
+  await list('TRX', forwarder);
+  const before = await spendable('TRX');
+  const ask = { currency: 'TRX', amount: '1', feeMode: 'add' as const, address: forwarder };
+  const { row } = await tron.db.transaction((tx) => openWithdrawal(tx, deps(), tron.shop.id, ask, ann, newId()));
+  const { nextWithdrawalIntent } = withdrawalActivities({ db: tron.db, nodes: nodes() });
+  expect(await nextWithdrawalIntent(row.id)).toBeNull();
+  expect(await feeOf('withdrawal', row.id)).toMatchObject({ status: 'failed', message: expect.any(String) });
+  expect(await spendable('TRX')).toBe(before);
+});
+
+it('counts a hot wallet as blocked while no block takes what it has signed', async () => {
+  const to = someone(60);
+  await list('TRX', to);
+  const ask = { currency: 'TRX', amount: '5', feeMode: 'add' as const, address: to };
+  const { row } = await tron.db.transaction((tx) => openWithdrawal(tx, deps(), tron.shop.id, ask, ann, newId()));
+  const { nextWithdrawalIntent } = withdrawalActivities({ db: tron.db, nodes: nodes() });
+  const intent = (await nextWithdrawalIntent(row.id)) as { id: string };
+  expect(await tron.signer().signOnce(intent.id)).toEqual({ state: 'stored' });
+  const lane = async () =>
+    (await lanesOf(tron.db, [networkOfShop])).find(({ address }) => address === tron.addressOf('treasury'));
+  expect(await lane()).toMatchObject({ isBlocked: false });
+  await tron.db.query(`UPDATE attempt SET created_at = now() - interval '2 minutes' WHERE intent_id = $1`, [intent.id]);
+  await tron.mine(25);
+  expect(await lane()).toMatchObject({ isBlocked: true, intentId: intent.id, nonce: null });
+  await tron.sendSigned(intent.id);
+  expect(await lane()).toMatchObject({ isBlocked: false, intentId: null });
+});
+
+/** A withdrawal that is planned, and its intent. */
+async function planned(currency: 'TRX' | 'USDT_TRC20', to: string): Promise<{ id: string; intentId: string }> {
+  await list(currency, to);
+  const ask = { currency, amount: '5', feeMode: 'add' as const, address: to };
+  const { row } = await tron.db.transaction((tx) => openWithdrawal(tx, deps(), tron.shop.id, ask, ann, newId()));
+  const { nextWithdrawalIntent } = withdrawalActivities({ db: tron.db, nodes: nodes() });
+  for (;;) {
+    const next = await nextWithdrawalIntent(row.id);
+    if (!next || !('id' in next)) throw new Error(`Nothing planned: ${JSON.stringify(next)}`);
+    if (next.kind === 'withdrawal') return { id: row.id, intentId: next.id };
+    await tron.carryOut(next.id);
+  }
+}
+const incidentsOf = (kind: string): Promise<Array<{ subject_id: string; isOpen: boolean }>> =>
+  tron.db.query(`SELECT subject_id, resolved_at IS NULL AS "isOpen" FROM incident WHERE kind = $1`, [kind]);
+
+it('tells operators of a transaction in a block that its node does not know', async () => {
+  const { id, intentId } = await planned('TRX', someone(61));
+  expect(await tron.signer().signOnce(intentId)).toEqual({ state: 'stored' });
+  await sendIntent({ db: tron.db, adapter: tron.adapter, log: { info: () => undefined } }, intentId);
+  await tron.mine(1);
+  const blind = { ...tron.adapter, lookUp: () => Promise.resolve({ state: 'unknown' } as const) };
+  await world.mine(45);
+  await tron.follower({ adapter: blind })();
+  expect(await incidentsOf('attempt-unverified')).toEqual([{ subject_id: intentId, isOpen: true }]);
+  await tron.look();
+  await bookEnd(tron.db, intentId);
+  expect((await feeOf('withdrawal', id)).status).toBe('completed');
+  await tron.db.transaction(resolveUnseen);
+  expect(await incidentsOf('attempt-unverified')).toEqual([{ subject_id: intentId, isOpen: false }]);
+});
+
+it('ends nothing by a block that is none of the final ones', async () => {
+  const { id, intentId } = await planned('TRX', someone(62));
+  expect(await tron.signer().signOnce(intentId)).toEqual({ state: 'stored' });
+  await sendIntent({ db: tron.db, adapter: tron.adapter, log: { info: () => undefined } }, intentId);
+  await tron.mine(1);
+  const forked = { ...tron.adapter, finalHash: () => Promise.resolve('another') };
+  await world.mine(25);
+  await tron.follower({ adapter: forked })();
+  await bookEnd(tron.db, intentId);
+  expect((await feeOf('withdrawal', id)).status).toBe('broadcast');
+  await tron.look();
+  await bookEnd(tron.db, intentId);
+  expect((await feeOf('withdrawal', id)).status).toBe('completed');
 });

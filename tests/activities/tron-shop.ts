@@ -127,6 +127,11 @@ export class TronShop {
   /** Signs an intent, sends it, and books its end. */
   async carryOut(intentId: string): Promise<void> {
     expect(await this.signer().signOnce(intentId)).toEqual({ state: 'stored' });
+    await this.sendSigned(intentId);
+  }
+
+  /** Sends what is signed, and books its end. */
+  async sendSigned(intentId: string): Promise<void> {
     await sendIntent({ db: this.db, adapter: this.adapter, log: quiet }, intentId);
     await this.mine();
     await bookEnd(this.db, intentId);

@@ -109,7 +109,7 @@ it('sorts what nodes say to a broadcast, in plain text and in hex', async () => 
     ['TRANSACTION_EXPIRATION_ERROR', 'Transaction expired', { outcome: 'expired' }],
     ['BANDWITH_ERROR', 'Account resource insufficient error.', { outcome: 'refused', why: 'funds' }],
     ['CONTRACT_VALIDATE_ERROR', 'balance is not sufficient.', { outcome: 'refused', why: 'funds' }],
-    ['CONTRACT_VALIDATE_ERROR', 'Invalid toAddress!', { outcome: 'refused', why: 'other' }],
+    ['CONTRACT_VALIDATE_ERROR', 'Invalid toAddress!', { outcome: 'refused', why: 'invalid' }],
     ['TAPOS_ERROR', 'Tapos check error.', { outcome: 'refused', why: 'other' }],
     ['SIGERROR', 'Validate signature error', { outcome: 'refused', why: 'other' }],
     ['SERVER_BUSY', 'Server busy.', { outcome: 'refused', why: 'other' }],

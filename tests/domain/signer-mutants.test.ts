@@ -108,7 +108,7 @@ const givenUp = { state: 'dropped', reason: 'given up', isGivenUp: true } as con
 const givesUp = (by: (facts: ExpiryFacts) => boolean): Rules => ({
   ...rules,
   verdict: (facts, from) =>
-    facts.attempts.length && isTimeToGiveUp(facts.attempts.length, facts.ageSeconds) && by(facts)
+    facts.attempts.length && isTimeToGiveUp(facts.attempts.length, facts.ageSeconds, facts.isRefused) && by(facts)
       ? givenUp
       : rules.verdict(facts, from),
 });

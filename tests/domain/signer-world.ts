@@ -99,6 +99,7 @@ function factsOf(state: State, intent: number, terms: TermsAnswer): ExpiryFacts 
     attempts: state.rows.filter((row) => row.intent === intent),
     signed: state.record.filter((row) => row.intent === intent),
     ageSeconds: state.ageSeconds,
+    isRefused: false,
     wallet: { open: open?.txId ?? null, signedOn: last?.window.from ?? null, sequence: next },
     terms,
   };

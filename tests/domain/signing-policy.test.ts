@@ -292,7 +292,7 @@ describe('transactions that expire', () => {
   const proof = { txId: 't1', from: 10, through: { height: 20, hash: 'b20', time: 1 }, finalHeight: 20 };
   const dead: ExpiringAttempt = { ...open, status: 'expired', absence: proof };
   const expiry: ExpiryFacts = {
-    ...{ givesUp: row, attempts: [], signed: [], ageSeconds: 0, terms: done },
+    ...{ givesUp: row, attempts: [], signed: [], ageSeconds: 0, isRefused: false, terms: done },
     wallet: { open: null, signedOn: null, sequence: null },
   };
   const first: SignFacts = { ...payout, price: null, expiry };
@@ -361,6 +361,8 @@ describe('transactions that expire', () => {
     ],
     ['eight are void', again, but({ attempts: Array<ExpiringAttempt>(8).fill(dead) }), given],
     ['seven are void', again, but({ attempts: Array<ExpiringAttempt>(7).fill(dead) }), sign],
+    ['two are void, and no block takes a third', again, but({ isRefused: true, attempts: [dead, dead] }), given],
+    ['one is void, and no block takes another', again, but({ isRefused: true, attempts: [dead] }), sign],
     ['its time is over', again, but({ ageSeconds: lasts }), given],
     ['its time is not over', again, but({ ageSeconds: lasts - 1 }), sign],
     ['its time is over, and it is open', again, but({ ageSeconds: lasts, attempts: [open] }), waits('open')],

@@ -95,6 +95,52 @@ describe('planning a sweep', () => {
     }
   });
 
+  describe('of tokens on TRON with custody external', () => {
+    // At 100 sun and 0.3 USDT for a TRX a transfer takes 2.43 USDT, and the provision is 2.88.
+    const plan = (amount: string, settlementGas?: bigint) =>
+      planSweep(
+        input({
+          ...{ currency: 'USDT_TRC20', custody: 'external', unitPrice: '100', nativeRate: '0.3', networkFee: '2.88' },
+          sources: [{ address: 'd', depositIds: ['1'], amount }],
+          ...(settlementGas === undefined ? {} : { settlementGas }),
+        }),
+      );
+    const paidTo = (address: string, made: ReturnType<typeof plan>): string[] =>
+      made!.flatMap(({ outputs }) =>
+        outputs.filter((one) => one.address === address).map(({ units }) => fromUnits(BigInt(units!), 6)),
+      );
+
+    it('the net bears what both transfers take above the provision', () => {
+      const { net } = splitPaid('100', 'USDT_TRC20', 40, '2.88');
+      for (const [gas, above] of [
+        [undefined, '2.43'],
+        [64_000n, '1.92'],
+        [134_000n, '4.02'],
+      ] as const) {
+        const made = plan('100', gas);
+        expect(paidTo('settlement', made)).toEqual([subtract(net, above)]);
+        expect(paidTo('fee', made)).toEqual([subtract('100', subtract(net, above))]);
+      }
+    });
+
+    it('waits where nothing of the net would arrive', () => {
+      expect(plan('5.3')).toBeNull();
+      expect(plan('5.4')).not.toBeNull();
+    });
+  });
+
+  it('leaves our part of a token where moving it costs more than it is', () => {
+    const amounts = (networkFee: string) =>
+      planSweep(
+        input({
+          ...{ currency: 'USDC_ERC20', custody: 'external', nativeRate: '3200', networkFee },
+          sources: [{ address: 'd', depositIds: ['1'], amount: '100' }],
+        }),
+      )!.flatMap(({ kind, outputs }) => (kind === 'gas' ? [] : outputs.map(({ address }) => address)));
+    expect(amounts('9')).toEqual(['settlement', 'fee']);
+    expect(amounts('1')).toEqual(['settlement']);
+  });
+
   describe('A5: of native coins with custody external', () => {
     // 0.00042 for each of two transfers; 0.4 % and the provision are ours.
     const plan = (amount: string, networkFee: string) =>

@@ -69,6 +69,20 @@ it('signs another only when its own node has read every final block of the first
   expect((await balance()) - before).toBe(6_000_000n);
 });
 
+it('gives back after two what no block takes as it is, and holds its wallet no longer', async () => {
+  const { id, intentId } = await shop.withdraw(to, '7', null);
+  for (const n of [0, 1]) {
+    const signed = n ? shop.signer.signBump(intentId, n) : shop.signer.signOnce(intentId);
+    expect(await signed).toEqual({ state: 'stored' });
+    await world.order('fault', { kind: 'invalid' });
+    expect(await shop.send(intentId)).toMatchObject({ state: 'waiting', reason: expect.stringContaining('VALIDATE') });
+    await world.mine(230);
+    expect(await shop.send(intentId)).toMatchObject({ state: 'stuck' });
+  }
+  expect(await shop.signer.signBump(intentId, 2)).toMatchObject({ state: 'dropped' });
+  expect(await shop.statusOf(id)).toBe('failed');
+});
+
 it('pays once or gives back, and never both, whatever fails in which order', async () => {
   const fault = (kind: string, more: object = {}) => world.order('fault', { kind, ...more });
   const forge = (id: string): Promise<unknown> =>

@@ -35,7 +35,7 @@ export const sweep: OutgoingKind = {
   book: bookSweep,
   isGasPaid: isTokenBatch,
   taken: noteBroadcast,
-  reverted: (tx, intent) => disband(tx, intent.id, 'its transaction was reverted'),
+  reverted: tellOfFailure,
   unbook: unbookSweep,
   openRows: [
     {
@@ -63,6 +63,21 @@ function noteBroadcast(tx: EntityManager, intent: IntentRow, txId: string): Prom
        SELECT $1::char(24) UNION ALL SELECT payment_id FROM sweep_share WHERE intent_id = $3 AND dropped_at IS NULL))`,
     [intent.payment_id, txId, intent.id],
   );
+}
+
+/** Whoever is notified plans anew. What was planned beside it has lost what was brought for both. */
+async function tellOfFailure(tx: EntityManager, intent: IntentRow): Promise<void> {
+  const { id, payment_id: paymentId, owner_id: ownerId, from_address: from } = intent;
+  await disband(tx, id, 'its transaction was reverted');
+  // A repeat finds what was planned since, which stays.
+  if (paymentId === null || intent.booked) return;
+  await tx.query(
+    `UPDATE intent SET status = 'dead', updated_at = now()
+      WHERE owner_kind = 'sweep' AND owner_id = $1 AND status = 'planned'
+        AND (from_address = $2 OR outputs->0->>'address' = $2)`,
+    [ownerId, from],
+  );
+  await notifyPayment(tx, paymentId);
 }
 
 /** A sweep goes to the merchant's own address where its payments settle there, or to our treasury. */

@@ -114,7 +114,7 @@ async function noteRefused(
   await openIncident(db, {
     kind: said.why === 'funds' ? 'gas-low' : 'transaction-refused',
     subject: { kind: 'intent', id: intent.id },
-    details: { intentId: intent.id, address: intent.from_address, reason: said.reason },
+    details: { intentId: intent.id, address: intent.from_address, why: said.why, reason: said.reason },
   });
 }
 

@@ -7,12 +7,14 @@ import type { RowFacts } from '../obligation';
 
 /** `attempts`: by the rows, which others write too. `signed`: by the signer's own record, void where its own node has
  *  proven it. `terms`: what that node said before the rows were locked. `ageSeconds`: since the first was signed.
- *  `givesUp`: of a row that ends, and gives back what it holds, where nothing will be mined; null: of what goes on. */
+ *  `isRefused`: a node says that no block takes it as it is. `givesUp`: of a row that ends, and gives back what it
+ *  holds, where nothing will be mined; null: of what goes on. */
 export type ExpiryFacts = Readonly<{
   givesUp: Pick<RowFacts, 'state'> | null;
   attempts: readonly ExpiringAttempt[];
   signed: readonly ExpiringAttempt[];
   ageSeconds: number;
+  isRefused: boolean;
   wallet: ExpiringWallet;
   terms: TermsAnswer;
 }>;
@@ -40,10 +42,10 @@ function standing({ attempts, signed, wallet, terms }: ExpiryFacts): Verdict | n
 
 /** All that was signed is void, so that what its row holds may be returned: after so many attempts, or so long, or
  *  where it is too late for its row. Money of our own goes on. */
-function givenUp({ givesUp, attempts, signed, ageSeconds }: ExpiryFacts): Verdict | null {
+function givenUp({ givesUp, attempts, signed, ageSeconds, isRefused }: ExpiryFacts): Verdict | null {
   if (!givesUp || !attempts.length || !areAllVoid([...attempts, ...signed])) return null;
   const isLate = givesUp.state === 'ended';
-  if (!isLate && !isTimeToGiveUp(attempts.length, ageSeconds)) return null;
+  if (!isLate && !isTimeToGiveUp(attempts.length, ageSeconds, isRefused)) return null;
   const reason = `no block has taken any of ${attempts.length} transactions, and all have expired`;
   return { state: 'dropped', reason, isGivenUp: true };
 }

@@ -3,7 +3,7 @@ import { recheckLimits } from '../../commands/limits/outbound-check';
 import { stopsOf } from '../../db/access/merchant-stop';
 import { limitUsesOf, lockFreezes, type LimitUseKey, type LimitUseRow } from '../../db/limits/outbound';
 import { depositsById, type DepositRow } from '../../db/payments/deposits';
-import { expiringOf, expiringWallet, validitiesOf, type Validity } from '../../db/txmanager/expiry';
+import { expiringOf, expiringWallet, refusedAmong, validitiesOf, type Validity } from '../../db/txmanager/expiry';
 import { lowestOpenNonces, type AttemptRow, type IntentRow } from '../../db/txmanager/intents';
 import {
   accountsBeside,
@@ -312,19 +312,16 @@ async function expiries(
 ): Promise<(one: Loaded) => ExpiryFacts> {
   const { network, from_address: from } = asking[0]!.planned;
   const wallet = await expiringWallet(tx, network, from);
-  const signed = Map.groupBy(
-    await validitiesOf(
-      tx,
-      asking.map(({ planned }) => planned.id),
-    ),
-    ({ intentId }) => intentId,
-  );
+  const ids = asking.map(({ planned }) => planned.id);
+  const signed = Map.groupBy(await validitiesOf(tx, ids), ({ intentId }) => intentId);
+  const refused = await refusedAmong(tx, ids);
   const unclear = { state: 'unclear', reason: 'the node was not asked about it' } as const;
   return ({ planned, attempts, obligation }) => ({
     givesUp: obligation?.givenUp ? obligation.row : null,
     attempts: attempts.map(expiringOf),
     signed: signed.get(planned.id)?.map(asSigned) ?? [],
     ageSeconds: signed.get(planned.id)?.[0]?.ageSeconds ?? 0,
+    isRefused: refused.has(planned.id),
     wallet,
     terms: looks.get(planned.id)?.terms ?? unclear,
   });

@@ -10,7 +10,7 @@ export type Routes = Readonly<Record<string, (body: Body) => unknown>>;
 
 /** What the next broadcast meets. `reply-lost`: it is taken and nothing is answered. `duplicate`: it is taken and
  *  answered as known. `dropped`: it is taken and no block ever has it. `expired`, `busy`: it is refused. */
-export const oneFaults = ['reply-lost', 'duplicate', 'dropped', 'expired', 'busy'] as const;
+export const oneFaults = ['reply-lost', 'duplicate', 'dropped', 'expired', 'busy', 'invalid'] as const;
 type OneFault = (typeof oneFaults)[number];
 
 export type Node = {
@@ -63,7 +63,7 @@ function readingRoutes(node: Node, prefix: string, isFinal: boolean): Routes {
     },
     [`${prefix}/getaccount`]: ({ address }) => {
       const asked = addressAsked(address);
-      return accountView(asked, world().accounts.get(asked));
+      return accountView(asked, world().accounts.get(asked), world().contracts.has(asked));
     },
     [`${prefix}/triggerconstantcontract`]: (body) => constantCall(node, isFinal, body),
   };
@@ -97,6 +97,8 @@ function broadcast(node: Node, tx: Transaction): unknown {
   const fault = node.next;
   node.next = null;
   if (fault === 'expired') return said(false, 'TRANSACTION_EXPIRATION_ERROR', 'Transaction expired');
+  if (fault === 'invalid')
+    return said(false, 'CONTRACT_VALIDATE_ERROR', 'Contract validate error : Cannot transfer TRX to a smartContract.');
   if (fault === 'busy') return said(false, 'SERVER_BUSY', 'Server busy.');
   try {
     node.chain.submit(tx);

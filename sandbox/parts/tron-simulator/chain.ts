@@ -110,7 +110,7 @@ export class Chain {
   }
 
   order(one: Act): void {
-    if (one.kind === 'fund' && one.contract !== null && !this.next.contracts.has(one.contract))
+    if (one.kind !== 'stake' && one.contract !== null && !this.next.contracts.has(one.contract))
       throw new Error(`No contract ${one.contract}`);
     this.acts.push(one);
   }

@@ -25,6 +25,9 @@ const selectors = { balanceOf: '70a08231', transfer: 'a9059cbb', forward: '101e8
 /** keccak256('Transfer(address,address,uint256)') */
 const transferTopic = 'ddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
 
+/** Who gets what a token keeps of transfers. */
+const tokenOwner = `41${'0f'.repeat(20)}`;
+
 const word = (value: bigint): string => value.toString(16).padStart(64, '0');
 const wordOf = (address: string): string => address.slice(2).padStart(64, '0');
 /** The virtual machine looks at the last 20 bytes of a word alone: some wallets write 41 before them. */
@@ -41,7 +44,7 @@ const reverted: Effect = { energy: energyOf.revert, result: '', isRevert: true }
 type Call = Pick<Transaction, 'owner' | 'to' | 'data' | 'amount'>;
 
 function effectOf(world: World, { owner, to, data, amount }: Call, now: number): Effect {
-  const { kind, balances } = world.contracts.get(to)!;
+  const { kind, balances, switches } = world.contracts.get(to)!;
   const [selector, words] = [data.slice(0, 8), (data.length - 8) / 64];
   if (kind === 'forwarder' && selector === selectors.forward && words === 1) {
     const target = addressIn(data, 0);
@@ -59,18 +62,24 @@ function effectOf(world: World, { owner, to, data, amount }: Call, now: number):
   const [recipient, units] = [addressIn(data, 0), BigInt(`0x${data.slice(72)}`)];
   const held = balances.get(owner) ?? 0n;
   if (held < units || recipient === `41${'00'.repeat(20)}`) return reverted;
+  if (switches.isPaused || switches.blocked.includes(owner)) return reverted;
+  const fee = (units * BigInt(switches.feePoints)) / 10_000n;
   const apply = (): ReturnType<NonNullable<Effect['apply']>> => {
     balances.set(owner, held - units);
-    balances.set(recipient, (balances.get(recipient) ?? 0n) + units);
-    const topics = [transferTopic, wordOf(owner), wordOf(recipient)];
-    return { logs: [{ address: to.slice(2), topics, data: word(units) }], internal: [] };
+    const give = (whom: string, some: bigint): Log => {
+      balances.set(whom, (balances.get(whom) ?? 0n) + some);
+      return { address: to.slice(2), topics: [transferTopic, wordOf(owner), wordOf(whom)], data: word(some) };
+    };
+    const given = give(recipient, units - fee);
+    return { logs: [given, ...(fee ? [give(tokenOwner, fee)] : [])], internal: [] };
   };
   return { energy: balances.get(recipient) ? energyOf.known : energyOf.fresh, result: word(1n), apply };
 }
 
 /** Calls with at most `limit` units of energy. What runs out has taken all of it. */
 export function call(world: World, tx: Call, limit: bigint, now: number): Called {
-  const { energy, result, isRevert, apply } = effectOf(world, tx, now);
+  const { energy: usual, result, isRevert, apply } = effectOf(world, tx, now);
+  const energy = usual + (usual * BigInt(world.contracts.get(tx.to)!.switches.extraEnergy)) / 100n;
   const nothing = { logs: [], internal: [] };
   if (energy > limit) {
     const message = "Not enough energy for 'SSTORE' operation executing";

@@ -1,5 +1,6 @@
 import { oneFaults, type Body, type Node, type Routes } from './api';
 import { keptWorlds } from './chain';
+import { allOff } from './world';
 
 /** What the sandbox and tests order of the simulator, below `/sandbox/`. A wrong order is an Error. */
 
@@ -71,6 +72,16 @@ export function orderRoutes(node: Node, clock: Clock): Routes {
     '/sandbox/stake': (body) => {
       const [bandwidth, energy] = [unitsOf(body.bandwidth, 'bandwidth'), unitsOf(body.energy, 'energy')];
       chain.order({ kind: 'stake', address: addressOf(body.address, 'address'), bandwidth, energy });
+      return state();
+    },
+    '/sandbox/switch': (body) => {
+      const switches = {
+        feePoints: whole(body.feePoints, 'feePoints', allOff.feePoints, 10_000),
+        isPaused: body.isPaused === true,
+        extraEnergy: whole(body.extraEnergy, 'extraEnergy', allOff.extraEnergy, 1000),
+        blocked: body.blocked === undefined ? [] : [addressOf(body.blocked, 'blocked')],
+      };
+      chain.order({ kind: 'switch', contract: addressOf(body.contract, 'contract'), switches });
       return state();
     },
     '/sandbox/fault': fault,

@@ -97,9 +97,12 @@ export const infoView = ({ tx, outcome }: Mined, block: Block): Json => ({
     : {}),
 });
 
-/** Reference: /wallet/getaccount. `{}`: there is none. */
-export const accountView = (address: string, account: Account | undefined): Json =>
-  account ? set({ address, balance: account.balance, create_time: account.createdAt }) : {};
+/** Reference: /wallet/getaccount. `{}`: there is none. A contract has an account of its own type (AccountType,
+ *  protocol/core/Tron.proto). */
+export const accountView = (address: string, account: Account | undefined, isContract: boolean): Json =>
+  account || isContract
+    ? set({ address, type: isContract ? 'Contract' : '', balance: account?.balance, create_time: account?.createdAt })
+    : {};
 
 /** Reference: /wallet/getaccountresource. `{}`: there is no account. */
 export const resourcesView = (account: Account | undefined, now: number): Json =>

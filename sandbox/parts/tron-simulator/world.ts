@@ -18,13 +18,24 @@ export type Account = {
 /** `token`: TRC-20 with `transfer` and `balanceOf`. `reverting`: every `transfer` reverts. `forwarder`: sends the TRX
  *  of a call on, inside the transaction. */
 export type ContractKind = 'token' | 'reverting' | 'forwarder';
-type Contract = { kind: ContractKind; balances: Map<string, bigint> };
+/** `feePoints`: in ten thousandths, what a token keeps of each transfer for its owner. `blocked`: who may not send it.
+ *  Both are switches of Tether's contract (`basisPointsRate`, `isBlackListed`), as is the pause. `extraEnergy`: in per
+ *  cent of what its calls take, as a contract that many call is charged (dynamic energy model,
+ *  developers.tron.network). */
+export type Switches = Readonly<{
+  feePoints: number;
+  isPaused: boolean;
+  blocked: readonly string[];
+  extraEnergy: number;
+}>;
+type Contract = { kind: ContractKind; balances: Map<string, bigint>; switches: Switches };
 
 export type World = { accounts: Map<string, Account>; contracts: Map<string, Contract> };
 
 /** What an operator of the simulator does without a transaction; it is part of the block that comes next. */
 export type Act =
   | Readonly<{ kind: 'fund'; address: string; contract: string | null; units: bigint }>
+  | Readonly<{ kind: 'switch'; contract: string; switches: Switches }>
   | Readonly<{ kind: 'stake'; address: string; bandwidth: bigint; energy: bigint }>;
 
 export const dayMs = 86_400_000;
@@ -40,9 +51,13 @@ export const prices = {
   maxFeeLimit: 15_000_000_000n,
 } as const;
 
+export const allOff: Switches = { feePoints: 0, isPaused: false, blocked: [], extraEnergy: 0 };
+
 export const emptyWorld = (contracts: Readonly<Record<string, ContractKind>>): World => ({
   accounts: new Map(),
-  contracts: new Map(Object.entries(contracts).map(([address, kind]) => [address, { kind, balances: new Map() }])),
+  contracts: new Map(
+    Object.entries(contracts).map(([address, kind]) => [address, { kind, balances: new Map(), switches: allOff }]),
+  ),
 });
 
 /** The account of an address, made where there is none. */
@@ -97,7 +112,8 @@ export function act(world: World, one: Act, now: number): void {
     const account = accountOf(world, one.address, now);
     account.bandwidthLimit = one.bandwidth;
     account.energyLimit = one.energy;
-  } else if (one.contract === null) accountOf(world, one.address, now).balance += one.units;
+  } else if (one.kind === 'switch') world.contracts.get(one.contract)!.switches = one.switches;
+  else if (one.contract === null) accountOf(world, one.address, now).balance += one.units;
   else {
     const { balances } = world.contracts.get(one.contract)!;
     balances.set(one.address, (balances.get(one.address) ?? 0n) + one.units);
