@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import type { DataSource, EntityManager } from 'typeorm';
 import { createCodecs } from '../chains/codecs';
 import { parseConfig, type Config } from '../domain/config';
-import { findAsset, payableAsset } from '../domain/chains/assets';
+import { payableAsset } from '../domain/chains/assets';
 import { pairModes } from '../domain/conversions/conversion';
 import { DomainError } from '../domain/errors';
 import { isId } from '../domain/ids';
@@ -239,8 +239,9 @@ const exposureTable = ({ assets, pairs }: Awaited<ReturnType<typeof readExposure
     ),
   ].join('\n');
 
-const currency = (text: string | undefined): string => {
-  const asset = findAsset((text ?? '').toUpperCase());
+/** `byLightning`: also bitcoin by Lightning. */
+const currency = (text: string | undefined, byLightning = false): string => {
+  const asset = payableAsset((text ?? '').toUpperCase(), byLightning);
   if (!asset) throw new OperatorError(`No currency ${text ?? ''}`);
   return asset.currency;
 };
@@ -258,7 +259,7 @@ async function limit(
 ): Promise<string> {
   const reason = words.join(' ');
   if ((beyond !== 'external' && beyond !== 'off') || !reason) throw new OperatorError(usage);
-  const asset = currency(name);
+  const asset = currency(name, true);
   await limitPosition(tx, actor, { currency: asset, limitUsd: dollars(usd, 'none'), beyond, reason });
   return `${asset}: limit ${usd}, then ${beyond}`;
 }
@@ -270,7 +271,7 @@ async function pair(
 ): Promise<string> {
   const mode = pairModes.find((one) => one === wanted);
   const reason = words.join(' ');
-  const [fromCurrency, toCurrency] = [currency(from), currency(to)];
+  const [fromCurrency, toCurrency] = [currency(from, true), currency(to)];
   const maximumUsd = dollars(usd, 'default');
   if (!mode || !reason || fromCurrency === toCurrency || maximumUsd === '0') throw new OperatorError(usage);
   await setPair(tx, actor, { fromCurrency, toCurrency, mode, maximumUsd, reason });

@@ -22,8 +22,10 @@ it('refuses a part that there is not, and says which there are', () => {
 it('builds lnd for who asks for Lightning, and for nobody else', async () => {
   const { planOf } = (await import(join(root, 'sandbox', 'setup', 'plan.mjs'))) as Plan;
   expect(planOf('start', 'sqlite', ['--with', 'litecoin,lightning'])).toMatchObject({ lnd: ['btcd'] });
+  expect(planOf('torture', 'sqlite', ['--networks=lightning'])).toMatchObject({ lnd: ['btcd'] });
   for (const [command, args] of [
     ['start', []],
+    ['torture', []],
     ['start', ['--with', 'tron']],
     ['pay', ['--asset', 'lightning']],
   ] as const)

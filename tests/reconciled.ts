@@ -1,4 +1,6 @@
 import { createAdapter } from '../chains/adapters';
+import { lightningReader } from '../chains/lightning/node';
+import { lightningPosition } from '../db/audit/reconcile-lightning';
 import { reconcileAssets } from '../db/audit/reconciliation';
 import { requiredDepth } from '../db/payments/payments';
 import { parseConfig } from '../domain/config';
@@ -21,7 +23,10 @@ export function unreconciled(world: World): Promise<string[]> {
     const { positions, unknown, unclear } = await reconcileAssets(world.db, adapters, (network) =>
       requiredDepth(network, config.confirmations),
     );
+    const node = lightningReader(config);
+    const missing = node ? (await lightningPosition(world.db, node)).missing : null;
     return [
+      ...(missing === null ? [] : [`the Lightning node lacks ${missing}`]),
       ...unknown.map((network) => `${network} could not be read`),
       ...unclear.map((currency) => `${currency} does not hold still`),
       ...positions

@@ -1,10 +1,11 @@
 import { currenciesWith, networksNamed, nodesWith } from './torture/networks';
-import { kinds, planOf, victimsWith } from './torture/plan';
+import { kindsWith, planOf, victimsWith } from './torture/plan';
+import { lightningKinds } from './torture/scenarios/lightning';
 import { simulatorWeatherOf } from './torture/simulator-weather';
 
 /** What a seeded fault run draws before it starts; docs/operations/torture.md. */
 
-const ask = { seed: 7, runs: 40, minutes: 4, only: kinds, networks: [] } as const;
+const ask = { seed: 7, runs: 40, minutes: 4, only: kindsWith(false), networks: [], lightning: false } as const;
 
 it('draws the same plan from the same seed', () => {
   const of = (seed: number) => JSON.stringify(planOf({ ...ask, seed }));
@@ -13,15 +14,16 @@ it('draws the same plan from the same seed', () => {
 });
 
 it('knows networks by id and by the ticker of their coin, each once, and refuses others', () => {
-  expect(networksNamed('')).toEqual([]);
-  expect(networksNamed('tron,xrp,XRPL,litecoin,trx')).toEqual(['litecoin', 'xrpl', 'tron']);
-  expect(networksNamed('all')).toContain('arbitrum');
+  expect(networksNamed('')).toEqual({ networks: [], lightning: false });
+  expect(networksNamed('tron,xrp,XRPL,litecoin,trx')!.networks).toEqual(['litecoin', 'xrpl', 'tron']);
+  expect(networksNamed('all')).toMatchObject({ networks: expect.arrayContaining(['arbitrum']), lightning: false });
+  expect(networksNamed('base,lightning')).toEqual({ networks: ['base'], lightning: true });
   expect(networksNamed('xrp,dogecoin')).toBeNull();
   expect(networksNamed('bitcoin')).toBeNull();
 });
 
 it('pays in every currency of the networks that are named, and kills and misleads every node of them', () => {
-  const networks = networksNamed('litecoin,base,xrp,tron')!;
+  const { networks } = networksNamed('litecoin,base,xrp,tron')!;
   const { runs, kills, mischief } = planOf({ ...ask, runs: 400, networks });
   for (const currency of currenciesWith(networks)) {
     const paid = runs.filter(({ what }) => new RegExp(`/payments/.* USD in ${currency},`).test(what));
@@ -33,7 +35,7 @@ it('pays in every currency of the networks that are named, and kills and mislead
   expect([...nodesWith(networks).keys()]).toEqual([
     ...['anvil', 'btcd', 'litecoind', 'anvil-base', 'xrpl-simulator', 'tron-simulator'],
   ]);
-  expect(new Set(kills.map(({ victim }) => victim))).toEqual(new Set(victimsWith(networks)));
+  expect(new Set(kills.map(({ victim }) => victim))).toEqual(new Set(victimsWith(networks, false)));
   expect(new Set(mischief.map(({ node }) => node))).toEqual(new Set(nodesWith(networks).values()));
 });
 
@@ -48,4 +50,16 @@ it('has weather for simulators alone, of each kind, and loses one transaction of
   expect(drawn.filter(({ kind }) => kind === 'dropped')).toHaveLength(1);
   for (const [n, one] of drawn.entries())
     if (drawn[n + 1]?.network === one.network) expect(drawn[n + 1]!.atMs).toBeGreaterThan(one.atMs + one.forMs);
+});
+
+it('does by Lightning what is drawn once it is asked for it, and kills and misleads its nodes then alone', () => {
+  expect(kindsWith(false)).not.toContain('lightning');
+  const { runs, kills, mischief } = planOf({ ...ask, runs: 600, only: kindsWith(true), lightning: true });
+  const drawn = new Set(runs.flatMap(({ what }) => /\/lightning\/\d+: (.+?),/.exec(what)?.[1] ?? []));
+  expect([...drawn].toSorted()).toEqual([...lightningKinds].toSorted());
+  expect(new Set(kills.map(({ victim }) => victim))).toEqual(new Set(victimsWith([], true)));
+  expect(mischief.map(({ node }) => node)).toContain('lightning');
+  const without = planOf(ask);
+  expect(without.kills.map(({ victim }) => victim)).not.toContain('lnd');
+  expect(without.mischief.map(({ node }) => node)).not.toContain('lightning');
 });

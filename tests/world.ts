@@ -11,6 +11,7 @@ import { Webhook } from 'standardwebhooks';
 import type { DataSource } from 'typeorm';
 import { createAdapter } from '../chains/adapters';
 import { createCodecs } from '../chains/codecs';
+import { lightningReader } from '../chains/lightning/node';
 import { audit } from '../db/audit/audit';
 import type { Violation } from '../db/audit/violation';
 import { createDataSource } from '../db/data-source';
@@ -324,7 +325,7 @@ export class World {
     )) as Array<{ key: string }>;
     const booked = unexplained.map(({ key }) => key);
     return [
-      ...(await audit(this.db, { adapters })),
+      ...(await audit(this.db, { adapters, lightning: lightningReader(config) })),
       ...(found.length ? [{ invariant: 'I5', what: 'books and chain differed after a block', found }] : []),
       ...(booked.length
         ? [{ invariant: 'I5', what: 'a surplus was booked as unexplained after a block', found: booked }]

@@ -31,6 +31,8 @@ export type OutgoingFacts = Readonly<{
   sighting: OutgoingSighting;
   /** May it leave? Approvals, limits and stops, as of the transaction that decides. */
   maySend: boolean;
+  /** Was the node called for it less than `pauseMs` ago? */
+  isTooSoon: boolean;
 }>;
 
 export type OutgoingStep =
@@ -44,9 +46,13 @@ export type OutgoingStep =
 
 /** More ways are looked for by the node itself within one call; a second call is for a node that was away. */
 export const mostCalls = 3;
+/** Between two calls for one payment: a node that comes back looks for its peers first, and one that loses calls does
+ *  so for some seconds. Without it a moment would take all of them. */
+export const pauseMs = 15_000;
 
 /** The next thing to do about a payment. The same facts give the same step. */
-export function nextOutgoingStep({ record, sighting, isExpired, isGivenUp, maySend }: OutgoingFacts): OutgoingStep {
+export function nextOutgoingStep(facts: OutgoingFacts): OutgoingStep {
+  const { record, sighting, isExpired, isGivenUp, maySend, isTooSoon } = facts;
   const { outcome, unanswered, calls } = record;
   if (outcome !== null) return { do: 'end' };
   if (sighting.state === 'paid') return { do: 'book', amountMsat: sighting.amountMsat, feeMsat: sighting.feeMsat };
@@ -54,7 +60,7 @@ export function nextOutgoingStep({ record, sighting, isExpired, isGivenUp, maySe
   if (isExpired || isGivenUp) return { do: 'fail' };
   // Whether the node knows nothing of it or has given up: a call that is still on its way would begin it again.
   const isStill = unanswered === 0;
-  if (maySend && calls < mostCalls) return { do: 'send' };
+  if (maySend && calls < mostCalls) return { do: calls > 0 && isTooSoon ? 'wait' : 'send' };
   return isStill ? { do: 'fail' } : { do: 'wait' };
 }
 

@@ -19,16 +19,18 @@ const toolsOfTests = {
   nodes: ['go-modules'],
 };
 
+const lndWhereNamed = (args) => (args.some((one) => one.includes('lightning')) ? { lnd: ['btcd'] } : {});
+
 /** Beside the packages and the build. The second build with Go of one module waits for the first, whose compiled
  *  packages it shares. */
 const needs = {
   start: (store, args) => ({
     ...chosen(store),
     ...(args.some((one) => one.includes('litecoin')) ? { litecoind: [] } : {}),
-    ...(args.some((one) => one.includes('lightning')) ? { lnd: ['btcd'] } : {}),
+    ...lndWhereNamed(args),
   }),
   bench: (store, args) => ({ ...chosen(store), ...(args.includes('networks') ? { litecoind: [] } : {}) }),
-  torture: chosen,
+  torture: (store, args) => ({ ...chosen(store), ...lndWhereNamed(args) }),
   'restore-drill': () => servers,
   'upgrade-drill': () => servers,
   soak: chosen,

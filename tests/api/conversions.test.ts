@@ -1049,6 +1049,14 @@ describe('an operator', () => {
       await expect(operator(...words)).rejects.toThrow();
   });
 
+  it('lets bitcoin by Lightning become bitcoin, and bounds it, but lets nothing become it', async () => {
+    expect(await operator('pair', 'btc_ln', 'BTC', 'internal', '5000', 'play')).toBe('BTC_LN → BTC is internal');
+    expect(await operator('limit-exposure', 'BTC_LN', '100', 'off', 'play')).toMatch(/^BTC_LN: limit 100/);
+    await expect(operator('pair', 'BTC', 'BTC_LN', 'internal', 'default', 'play')).rejects.toThrow('No currency');
+    await h.db.query(`DELETE FROM conversion_pair WHERE from_currency = 'BTC_LN'`);
+    await h.db.query(`DELETE FROM fx_position WHERE asset = 'BTC_LN'`);
+  });
+
   it('does the same over HTTP', async () => {
     const person = await Person.superAdmin(h);
     const read = await person.get('/api/v1/platform/exposure');

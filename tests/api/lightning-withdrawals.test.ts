@@ -294,6 +294,14 @@ describe('the activity of the signer', () => {
     await workUntil(async () => (await shown(ann, id))['status'] === 'completed');
     expect(calls(hash)).toBe(1);
   });
+
+  it('does not call again at once: a node that has just come back finds no way yet', async () => {
+    const { id, hash } = await waiting(ann);
+    node.nextEnd = 'FAILED';
+    let looks = 0;
+    await workUntil(() => calls(hash) > 0 && (looks += 1) > 20);
+    expect([calls(hash), (await shown(ann, id))['status']]).toEqual([1, 'processing']);
+  });
 });
 
 it.each(['api', 'payments'] as const)('takes no money back, nor says that it was paid, as %s', async (role) => {

@@ -15,7 +15,8 @@ const unknown: OutgoingSighting = { state: 'unknown' };
 const failed: OutgoingSighting = { state: 'failed' };
 const paid: OutgoingSighting = { state: 'paid', amountMsat: 1000n, feeMsat: 7n };
 const facts = (over: Partial<OutgoingFacts>): OutgoingFacts => ({
-  ...{ record: newOutgoing, sighting: unknown, isExpired: false, isGivenUp: false, maySend: true, ...over },
+  ...{ record: newOutgoing, sighting: unknown, isExpired: false, isGivenUp: false, maySend: true, isTooSoon: false },
+  ...over,
 });
 const called = (calls: number, unanswered: number): OutgoingRecord => ({ ...newOutgoing, calls, unanswered });
 
@@ -27,6 +28,9 @@ describe('a payment to an invoice', () => {
     ['is waited for while it is under way', { sighting: { state: 'under way' }, isExpired: true }, { do: 'wait' }],
     ['is sent again where the call was cut off: it has one hash', { record: called(1, 1) }, { do: 'send' }],
     ['is sent again where the node has given up', { record: called(1, 0), sighting: failed }, { do: 'send' }],
+    ['is not sent again at once', { record: called(1, 0), sighting: failed, isTooSoon: true }, { do: 'wait' }],
+    ['… nor where its call was lost', { record: called(2, 2), isTooSoon: true }, { do: 'wait' }],
+    ['… but it is sent the first time', { isTooSoon: true }, { do: 'send' }],
     ['has failed after so many calls', { record: called(mostCalls, 0), sighting: failed }, { do: 'fail' }],
     ['has not failed while a call may arrive', { record: called(mostCalls, 1), sighting: failed }, { do: 'wait' }],
     ['… nor where it may not leave any more', { record: called(1, 1), maySend: false }, { do: 'wait' }],
@@ -57,7 +61,7 @@ describe('a payment to an invoice', () => {
   });
 });
 
-type Worker = { read: Omit<OutgoingFacts, 'maySend'> | null; isSending: boolean };
+type Worker = { read: Omit<OutgoingFacts, 'maySend' | 'isTooSoon'> | null; isSending: boolean };
 
 /** The database, a node that pays a hash once, calls and answers that are lost or late, and two workers. */
 class World {
@@ -81,7 +85,7 @@ class World {
     const { read } = worker;
     worker.read = null;
     if (!read || read.record !== this.record) return null;
-    const step = nextOutgoingStep({ ...read, maySend: this.maySend });
+    const step = nextOutgoingStep({ ...read, maySend: this.maySend, isTooSoon: false });
     this.record = outgoingAfter(this.record, step);
     if (step.do === 'book') this.bookings += 1;
     worker.isSending = step.do === 'send';

@@ -3,7 +3,8 @@ import { assetOf } from '../../domain/chains/assets';
 import { adjustment } from '../../domain/ledger/entry';
 import { payIn } from '../../sandbox/seed';
 import { externalPairs } from './scenarios/conversion';
-import type { Stage } from './stage';
+import { lightningCurrency } from '../../domain/lightning/currency';
+import { plain, type Stage } from './stage';
 
 /** Coins of the platform's own, by asset, many small ones where a network has coins so that none waits for the change
  *  of another; half of it or less is the merchant's. */
@@ -21,6 +22,7 @@ const capital: Readonly<Record<string, readonly [count: number, each: string, of
 
 export async function fund(stage: Stage): Promise<void> {
   for (const currency of stage.currencies) await fundIn(currency, stage);
+  if (stage.lightning) await fundByLightning(stage);
   await stage.world.until(
     'the swap provider is priced',
     async () => ((await stage.world.db.query('SELECT FROM swap_rate')) as unknown[]).length >= externalPairs.length,
@@ -53,4 +55,16 @@ async function fundIn(currency: string, { world, shop }: Stage): Promise<void> {
       postings: [{ debit: 'Q:capital', credit, asset: currency, amount }],
     }),
   );
+}
+
+/** So many payments of so many dollars earn the shop what it withdraws by Lightning. */
+const [payments, dollars] = [3, 640];
+
+async function fundByLightning({ world, shop, lightning }: Stage): Promise<void> {
+  for (let n = 0; n < payments; n += 1) {
+    const invoice = await world.invoice(shop, { amount: dollars, currency: lightningCurrency });
+    if (!(await lightning!.payer.pays(invoice.address))) throw new Error('The payer could not pay by Lightning');
+    const { amountPaid } = await world.sees(shop, invoice.id, 'SETTLED');
+    if (plain(amountPaid) !== plain(invoice.amount)) throw new Error(`${amountPaid} was paid by Lightning`);
+  }
 }

@@ -2,7 +2,7 @@ import { inspect, parseArgs } from 'node:util';
 import { optionalNetworks } from '../../sandbox/stack/networks';
 import { chosenStore } from '../../sandbox/temporal-store';
 import { networksNamed } from './networks';
-import { kinds, type Kind } from './plan';
+import { kindsWith, type Kind } from './plan';
 import { torture } from './run';
 
 /** `npm run torture -- [--seed S] [--runs N] [--minutes M] [--only kind,…] [--networks name,…]
@@ -13,7 +13,7 @@ const { values } = parseArgs({
     seed: { type: 'string', default: String(Date.now() % 1_000_000) },
     runs: { type: 'string', default: '100' },
     minutes: { type: 'string', default: '5' },
-    only: { type: 'string', default: kinds.join(',') },
+    only: { type: 'string' },
     networks: { type: 'string', default: '' },
     calm: { type: 'boolean', default: false },
     weather: { type: 'boolean', default: false },
@@ -23,19 +23,22 @@ const { values } = parseArgs({
 const seed = parseInt(values.seed, 10);
 const runs = parseInt(values.runs, 10);
 const minutes = parseFloat(values.minutes);
-const only = values.only.split(',') as Kind[];
+const asked = networksNamed(values.networks);
+if (!asked) {
+  console.error(`--networks takes ${optionalNetworks.join(', ')}, lightning, separated by commas, or all`);
+  process.exit(2);
+}
+const { networks, lightning } = asked;
+const kinds = kindsWith(lightning);
+const only = (values.only?.split(',') ?? kinds) as Kind[];
 const unknown = only.filter((kind) => !kinds.includes(kind));
 if (unknown.length || !(runs > 0) || !(minutes > 0) || !Number.isInteger(seed)) {
   console.error(`--only takes ${kinds.join(', ')}, separated by commas; --seed, --runs and --minutes take numbers`);
   process.exit(2);
 }
-const networks = networksNamed(values.networks);
-if (!networks) {
-  console.error(`--networks takes ${optionalNetworks.join(', ')}, separated by commas, or all`);
-  process.exit(2);
-}
+const parts = [...networks, ...(lightning ? ['lightning'] : [])];
 const switches = [
-  networks.length > 0 && `--networks ${networks.join(',')}`,
+  parts.length > 0 && `--networks ${parts.join(',')}`,
   ...[values.calm && '--calm', values.weather && '--weather', values.adversaries && '--adversaries'],
   chosenStore(process.env) === 'postgres' && '--temporal postgres',
 ].filter(Boolean);
@@ -53,6 +56,7 @@ torture({
   minutes,
   only,
   networks,
+  lightning,
   kills: !values.calm,
   weather: values.weather,
   adversaries: values.adversaries,

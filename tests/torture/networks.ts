@@ -1,4 +1,5 @@
 import { assetsOn, networks as networksById, type NetworkId } from '../../domain/chains/assets';
+import type { AskedParts } from '../../sandbox/asked-parts';
 import { optionalNetworks, usualNetworks, type OptionalNetwork } from '../../sandbox/stack/networks';
 
 /** What a run has beside Bitcoin and Ethereum: networks, their currencies and their nodes. */
@@ -11,14 +12,16 @@ export const currenciesWith = (more: readonly OptionalNetwork[]): readonly strin
   ...assetsOn(more).map(({ currency }) => currency),
 ];
 
-/** The networks that `--networks` names, each once: by id, by the ticker of the coin, or `all`. null: a name is
- *  unknown. */
-export function networksNamed(text: string): readonly OptionalNetwork[] | null {
-  const names = text.toLowerCase().split(',').filter(Boolean);
+/** What `--networks` names, each once: networks by id, by the ticker of the coin, or `all`, and Lightning, which `all`
+ *  leaves out, for it is to be built first. null: a name is unknown. */
+export function networksNamed(text: string): AskedParts | null {
+  const given = text.toLowerCase().split(',').filter(Boolean);
+  const names = given.filter((name) => name !== 'lightning');
   const isNamed = (id: OptionalNetwork, name: string): boolean =>
     name === 'all' || name === id || name === networksById[id].native.toLowerCase();
   if (names.some((name) => !optionalNetworks.some((id) => isNamed(id, name)))) return null;
-  return optionalNetworks.filter((id) => names.some((name) => isNamed(id, name)));
+  const networks = optionalNetworks.filter((id) => names.some((name) => isNamed(id, name)));
+  return { networks, lightning: names.length < given.length };
 }
 
 /** The part of the stack that is the node of a network, or its simulator. */
@@ -30,3 +33,6 @@ function nodeOf(id: NetworkId): string {
 /** The network of each node. */
 export const nodesWith = (more: readonly OptionalNetwork[]): ReadonlyMap<string, NetworkId> =>
   new Map([...usualNetworks.toReversed(), ...more].map((id) => [nodeOf(id), id]));
+
+/** Whose calls go wrong: the node of a network, or our Lightning node. */
+export type Misled = NetworkId | 'lightning';

@@ -1,10 +1,10 @@
-import type { NetworkId } from '../../domain/chains/assets';
 import type { OptionalNetwork } from '../../sandbox/stack/networks';
 import type { Fault } from '../faults/rpc-proxy';
-import { currenciesWith, nodesWith } from './networks';
+import { currenciesWith, nodesWith, type Misled } from './networks';
 import { Random } from './random';
 import type { Stage } from './stage';
 import * as conversion from './scenarios/conversion';
+import * as lightning from './scenarios/lightning';
 import * as payment from './scenarios/payment';
 import * as payoutBatch from './scenarios/payout-batch';
 import * as refund from './scenarios/refund';
@@ -16,9 +16,12 @@ const scenarios = {
   batches: payoutBatch.scenario,
   conversions: conversion.scenario,
   refunds: refund.scenario,
+  lightning: lightning.scenario,
 } as const;
 export type Kind = keyof typeof scenarios;
-export const kinds = Object.keys(scenarios) as Kind[];
+const all = Object.keys(scenarios) as Kind[];
+/** What a run can do. */
+export const kindsWith = (byLightning: boolean): Kind[] => all.filter((kind) => byLightning || kind !== 'lightning');
 
 /** `networks`: beside Bitcoin and Ethereum. */
 export type Ask = Readonly<{
@@ -27,12 +30,13 @@ export type Ask = Readonly<{
   minutes: number;
   only: readonly Kind[];
   networks: readonly OptionalNetwork[];
+  lightning: boolean;
 }>;
 type Drawn = Readonly<{ what: string; startAfterMs: number; live: (stage: Stage) => Promise<void> }>;
 export type Kill = Readonly<{ atMs: number; victim: string; downMs: number }>;
 export type Mischief = Readonly<{
   atMs: number;
-  node: NetworkId;
+  node: Misled;
   fault: Fault;
   methods: readonly string[];
   forMs: number;
@@ -40,19 +44,25 @@ export type Mischief = Readonly<{
 export type Plan = Readonly<{ runs: readonly Drawn[]; kills: readonly Kill[]; mischief: readonly Mischief[] }>;
 
 const ourProcesses = ['payments-1', 'chain-1', 'signer-1', 'api-1'];
-export function victimsWith(networks: readonly OptionalNetwork[]): string[] {
-  return [...ourProcesses, 'temporal', 'postgres', 'swap', ...nodesWith(networks).keys()];
+export function victimsWith(networks: readonly OptionalNetwork[], byLightning: boolean): string[] {
+  const nodes = [...nodesWith(networks).keys(), ...(byLightning ? ['lnd', 'lnd-payer'] : [])];
+  return [...ourProcesses, 'temporal', 'postgres', 'swap', ...nodes];
 }
 
-/** How transactions are sent, by what each kind of node calls it. */
-const sending = ['sendrawtransaction', 'eth_sendRawTransaction', 'submit', 'broadcasthex'];
+/** How transactions are sent, by what each kind of node calls it; to a Lightning node, what moves money. */
+const sending = [
+  ...['sendrawtransaction', 'eth_sendRawTransaction', 'submit', 'broadcasthex'],
+  ...['send', 'hodl', 'settle', 'cancel'],
+];
+/** What lnd says to a macaroon that it does not take. */
+const strangeMacaroon = JSON.stringify({ code: 2, message: 'verification failed: signature mismatch', details: [] });
 
 /** What `seed` stands for: what is done, who is killed and what nodes get wrong, drawn before anything starts. */
-export function planOf({ seed, runs, minutes, only, networks }: Ask): Plan {
+export function planOf({ seed, runs, minutes, only, networks, lightning: byLightning }: Ask): Plan {
   const random = new Random(seed);
   const span = minutes * 60_000;
   const currencies = currenciesWith(networks);
-  const victims = victimsWith(networks);
+  const victims = victimsWith(networks, byLightning);
   const drawn = Array.from({ length: runs }, (_, n): Drawn => {
     const kind = only[n % only.length]!;
     const startAfterMs = random.whole(0, Math.round(span * 0.7));
@@ -62,12 +72,13 @@ export function planOf({ seed, runs, minutes, only, networks }: Ask): Plan {
   // Each victim at least once, then by chance.
   for (let at = 3000; at < span * 0.95; at += random.whole(3000, 8000))
     kills.push({ atMs: at, victim: victims[kills.length] ?? random.pick(victims), downMs: random.whole(200, 2500) });
-  const mischief = [...nodesWith(networks).values()].flatMap((node) => mischiefOf(random, node, span));
+  const misled: Misled[] = [...nodesWith(networks).values(), ...(byLightning ? (['lightning'] as const) : [])];
+  const mischief = misled.flatMap((node) => mischiefOf(random, node, span));
   return { runs: drawn, kills, mischief };
 }
 
 /** What a node gets wrong: one thing at a time, what we send for longer, since it is little. */
-function mischiefOf(random: Random, node: NetworkId, span: number): Mischief[] {
+function mischiefOf(random: Random, node: Misled, span: number): Mischief[] {
   const mischief: Mischief[] = [];
   for (let at = 2000; at < span * 0.95; at += random.whole(2000, 8000)) {
     const faults: ReadonlyArray<readonly [Fault, readonly string[]]> = [
@@ -78,6 +89,7 @@ function mischiefOf(random: Random, node: NetworkId, span: number): Mischief[] {
       [{ kind: 'dropAfter' }, []],
       [{ kind: 'status', status: 500 }, []],
       [{ kind: 'delay', ms: random.whole(200, 2000) }, []],
+      ...(node === 'lightning' ? ([[{ kind: 'status', status: 500, text: strangeMacaroon }, []]] as const) : []),
     ];
     const [fault, methods] = random.pick(faults);
     const forMs = methods.length ? random.whole(3000, 10_000) : random.whole(1000, 4000);

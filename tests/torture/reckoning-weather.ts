@@ -28,7 +28,10 @@ async function belowPrice({ world }: Stage, moves: readonly PriceMove[]): Promis
          SELECT i.amount, i.first_seen_at FROM deposit_part i WHERE i.deposit_id = d.id
          UNION ALL
          SELECT d.amount - coalesce(sum(i.amount), 0), d.first_seen_at FROM deposit_part i WHERE i.deposit_id = d.id) p
-      WHERE d.allocation = 'settled' AND d.payment_id = ANY($1) AND d.child_payment_id IS NULL`,
+      WHERE d.allocation = 'settled' AND d.payment_id = ANY($1) AND d.child_payment_id IS NULL
+     UNION ALL
+     SELECT payment_id, 'BTC', (taken_msat / 100000000000::numeric)::text, decided_at FROM lightning_invoice
+      WHERE state = 'taken' AND payment_id = ANY($1)`,
     [settled.map(({ id }) => id)],
   )) as Deposit[];
   return settled.flatMap(({ id, fiat_amount, tolerance_pct }) => {

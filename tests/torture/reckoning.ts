@@ -1,7 +1,9 @@
 import { assetOf } from '../../domain/chains/assets';
 import { add, compare, fit, subtract, toUnits } from '../../domain/money';
 import { cleared, unreconciled } from '../reconciled';
+import { lightningCurrency } from '../../domain/lightning/currency';
 import { holdings } from './holdings';
+import { reckonLightning } from './reckoning-lightning';
 import type { Stage } from './stage';
 
 /** When all has ended: the books against the chain, against the payers' and the recipients' own view of it, and every
@@ -13,6 +15,7 @@ export async function reckon(stage: Stage, before: Readonly<Record<string, strin
       ...(await act(stage).catch((error: Error) => [`${act.name} could not be looked at: ${error.message}`])),
     );
   for (const act of [outbox, deliveries, workflows, holds, deposits, recipients]) await check(act);
+  if (stage.lightning) await check(reckonLightning);
   await check((all) => balances(all, before));
   await check(async ({ world }) =>
     (await world.audit()).map(({ invariant, what, found }) => `${invariant}: ${what}: ${found.join('; ')}`),
@@ -107,11 +110,11 @@ async function recipients({ world, recipients: all }: Stage): Promise<string[]> 
 }
 
 async function balances(
-  { world, shop, changes, currencies }: Stage,
+  { world, shop, changes, currencies, lightning }: Stage,
   before: Readonly<Record<string, string>>,
 ): Promise<string[]> {
   const problems: string[] = [];
-  for (const currency of currencies) {
+  for (const currency of [...currencies, ...(lightning ? [lightningCurrency] : [])]) {
     const expected = add(
       before[currency]!,
       ...changes.filter((one) => one.currency === currency).map((one) => one.amount),

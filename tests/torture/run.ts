@@ -1,15 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { operate } from '../../api/operator';
 import { createDataSource } from '../../db/data-source';
-import { networks as networksById, type NetworkId } from '../../domain/chains/assets';
+import { networks as networksById } from '../../domain/chains/assets';
 import { parseConfig } from '../../domain/config';
+import { lightningCurrency } from '../../domain/lightning/currency';
 import { Miner } from '../../sandbox/miner';
 import { RpcProxy } from '../faults/rpc-proxy';
 import { World } from '../world';
 import { adversariesOf, standStill, suspendedShop } from './adversaries';
 import { fund } from './funding';
 import { kill, mislead, type Done } from './kills';
-import { currenciesWith, nodesWith } from './networks';
+import { beginLightning, lightningDoors, type LightningDoors } from './lightning';
+import { currenciesWith, nodesWith, type Misled } from './networks';
 import { planOf, type Ask } from './plan';
 import { reckon } from './reckoning';
 import { reckonWeather } from './reckoning-weather';
@@ -28,12 +30,14 @@ export type TortureReport = Readonly<{
   seconds: number;
 }>;
 
-type Proxies = Partial<Record<NetworkId, RpcProxy>>;
-/** Where the service has its nodes. */
-const urlsOf = (proxies: Proxies): Record<string, string> =>
-  Object.fromEntries(
-    Object.entries(proxies).map(([id, { url }]) => [`${networksById[id as NetworkId].settings.prefix}_RPC_URL`, url]),
-  );
+type Proxies = Partial<Record<Misled, RpcProxy>>;
+/** Conversions that an operator lets be. */
+const pairsWith = (byLightning: boolean): ReadonlyArray<readonly [from: string, to: string, mode: string]> => [
+  ...externalPairs.map(([from, to]) => [from, to, 'external'] as const),
+  ...(byLightning ? [[lightningCurrency, 'BTC', 'internal'] as const] : []),
+];
+/** Slower where there is Lightning: money that is held there goes back after so many blocks. */
+const blockEveryMs = (byLightning: boolean): number => (byLightning ? 2000 : 500);
 
 /** What is done with money, while every process is killed and started again and nodes answer wrongly, all drawn from
  *  the seed; then calm, and the reckoning. The same seed gives the same schedule, not the same interleaving. */
@@ -42,35 +46,47 @@ export async function torture(options: TortureOptions): Promise<TortureReport> {
   const plan = planOf(options);
   const problems: string[] = [];
   const proxies: Proxies = {};
+  let doors: LightningDoors | null = null;
   const world = await World.start({
     ownPostgres: true,
     miner: false,
     swap: true,
     networks,
+    lightning: options.lightning,
     simulatedBlockMs: 1000, // also while nothing waits: what expires does so by the time of blocks
     restartAfterMs: 500,
     env: { QUOTE_TTL_SECONDS: '600', PROXY_COUNT: '1', SWAP_POLL_SECONDS: '1' },
     between: async (stack) => {
       const db = createDataSource(stack.postgres.url, { pool: 1, name: 'pairs' });
       await db.initialize();
-      for (const [from, to] of externalPairs)
-        await operate(db, parseConfig(stack.env), ['pair', from, to, 'external', 'default', 'torture']);
+      for (const [from, to, mode] of pairsWith(options.lightning))
+        await operate(db, parseConfig(stack.env), ['pair', from, to, mode, 'default', 'torture']);
       await db.destroy();
-      for (const [node, id] of nodesWith(networks)) proxies[id] = await RpcProxy.before(stack.part(node).url);
-      return urlsOf(proxies);
+      const urls: Record<string, string> = {};
+      for (const [node, id] of nodesWith(networks)) {
+        const proxy = (proxies[id] = await RpcProxy.before(stack.part(node).url));
+        urls[`${networksById[id].settings.prefix}_RPC_URL`] = proxy.url;
+      }
+      doors = options.lightning ? await lightningDoors(stack) : null;
+      if (doors) proxies.lightning = doors.proxy;
+      return { ...urls, ...doors?.env };
     },
   });
-  const miner = new Miner(world.chains, () => undefined); // nodes are killed on purpose here
+  const silent = (): void => undefined; // nodes are killed on purpose here
+  const miner = new Miner(world.chains, silent, blockEveryMs(options.lightning));
   miner.start();
   let done: readonly Done[] = [];
   let sky: Done = {};
   let seconds = 0;
   let isBroken = true;
   try {
-    const stage = new Stage(world, await world.shop(), currenciesWith(networks), options.weather);
+    const shop = await world.shop();
+    const lightning = doors ? await beginLightning(world, shop, doors) : null;
+    const stage = new Stage(world, shop, currenciesWith(networks), options.weather, lightning);
     await fund(stage);
     const before: Record<string, string> = {};
-    for (const currency of stage.currencies) before[currency] = (await world.balance(stage.shop, currency)).balance;
+    for (const currency of [...stage.currencies, ...(lightning ? [lightningCurrency] : [])])
+      before[currency] = (await world.balance(stage.shop, currency)).balance;
     const began = Date.now();
     const misled = Object.entries(proxies).map(([node, proxy]) => {
       const planned = plan.mischief.filter((one) => options.kills && one.node === node);
@@ -117,6 +133,7 @@ export async function torture(options: TortureOptions): Promise<TortureReport> {
     await miner.stop();
     await world.stop({ keep: isBroken });
     for (const proxy of Object.values(proxies)) await proxy.close();
+    await (doors as LightningDoors | null)?.close();
     if (isBroken) say(`Logs and data are kept in ${world.dataDir}`);
   }
   const [kills = {}, ...misled] = done;

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { EntityManager } from 'typeorm';
 import { createCodecs } from '../../chains/adapters';
+import { readInvoice } from '../../chains/lightning/invoice';
 import { addToWhitelist } from '../../db/wallets/whitelist';
 import { assetOf, networkOf, type NetworkId } from '../../domain/chains/assets';
 import { tagIn } from '../../domain/chains/tags';
@@ -10,6 +11,7 @@ import { DomainError } from '../../domain/errors';
 import { add } from '../../domain/money';
 import { finals, type Answer, type Invoice, type Shop, type World } from '../world';
 import type { Payment } from '../../sandbox/payer';
+import type { Lightning } from './lightning';
 import type { Random } from './random';
 
 /** One thing that a merchant or a payer does, to its end; what it should have come to goes into the stage's lists. */
@@ -51,8 +53,14 @@ export class Stage {
     readonly currencies: readonly string[],
     /** Whether prices move while it runs: a swap may be refused for it. */
     readonly pricesMove = false,
+    /** null: nothing is done by Lightning. */
+    readonly lightning: Lightning | null = null,
   ) {
-    this.deps = { codecs: createCodecs(parseConfig(world.stack.env).chain), rateMaxAgeSeconds: 3600 };
+    this.deps = {
+      codecs: createCodecs(parseConfig(world.stack.env).chain),
+      rateMaxAgeSeconds: 3600,
+      lightning: { read: readInvoice, network: 'regtest' },
+    };
   }
 
   /** An address that nobody else has, the same for the same seed. */

@@ -13,7 +13,7 @@ import {
 import type { CalledRecord, CallRecord } from '../../db/recovery/lost-invoices';
 import { DomainError } from '../../domain/errors';
 import { lightningAddressIn } from '../../domain/lightning/receiver';
-import { nextOutgoingStep } from '../../domain/lightning/outgoing-payment';
+import { nextOutgoingStep, pauseMs } from '../../domain/lightning/outgoing-payment';
 import type { Obligation } from '../obligation';
 import type { Signer } from '../sign/signer';
 import { owners } from './owners';
@@ -28,6 +28,8 @@ export type PayDeps = Readonly<{
   network: BitcoinNetwork;
   /** Outside the database, which may be restored to before a call. */
   record: Pick<CallRecord, 'keep'>;
+  /** When this process has called last, by hash; absent: calls need no pause. A process that starts remembers none. */
+  calledAt?: Map<string, number>;
 }> &
   Pick<Signer, 'newDestinations'>;
 
@@ -49,6 +51,7 @@ export async function stepPayment(deps: PayDeps, hash: string): Promise<string |
   const done = await deps.db.transaction((tx) => stepIn(deps, tx, before, seen));
   if (!done.isToSend) return done.waitsFor ?? null;
   const { invoice, fee_limit_msat: limit } = before;
+  deps.calledAt?.set(hash, performance.now());
   // Where this fails the call counts as unanswered: it may yet arrive. A refusal is an answer.
   const answer = await deps.payments.pay({ invoice, feeLimitMsat: BigInt(limit), timeoutSeconds, maxParts });
   await noteAnswered(deps.db, hash);
@@ -65,7 +68,8 @@ async function stepIn(deps: PayDeps, tx: EntityManager, before: Read, seen: Seen
   const { calls, unanswered, outcome } = row;
   const record = { calls, unanswered, outcome };
   const isOver = { isExpired: before.isExpired, isGivenUp: row.given_up_at !== null };
-  const step = nextOutgoingStep({ record, ...isOver, sighting: seen, maySend: true });
+  const isTooSoon = performance.now() - (deps.calledAt?.get(hash) ?? -Infinity) < pauseMs;
+  const step = nextOutgoingStep({ record, ...isOver, sighting: seen, maySend: true, isTooSoon });
   switch (step.do) {
     case 'wait':
       return { waitsFor: 'the node has it under way, or may have' };

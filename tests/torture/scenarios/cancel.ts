@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { EntityManager } from 'typeorm';
 import { add, negate } from '../../../domain/money';
+import { finals, type Invoice } from '../../world';
 import type { Receiver, Stage } from '../stage';
 import { chargedBeside } from './charged';
 
@@ -37,3 +38,17 @@ export async function leaves(
   const beside = await chargedBeside(stage, what.replace(' ', '/'));
   stage.changes.push({ currency: to.currency, amount: negate(add(isSent ? last.gross_amount : '0', beside)) });
 }
+
+/** A payment is cancelled on its page, from a place of its own, unless it has ended. */
+export const cancelByPayer = ({ world, shop }: Stage, { id, slug }: Invoice, place: string): Promise<void> =>
+  world.until(
+    'the cancel is answered',
+    async () => {
+      const answer = await world
+        .call(null, 'POST', `/invoice/${slug}/cancel`, { confirm: true }, { 'x-forwarded-for': place })
+        .catch(() => null);
+      if (answer?.status === 200) return true;
+      return finals.includes((await world.payment(shop, id).catch(() => null))?.status);
+    },
+    300_000,
+  );

@@ -100,7 +100,8 @@ async function control(stage: Stage, path: string, body: object): Promise<void> 
   }
 }
 
-async function execute(stage: Stage, body: Readonly<Record<string, string>>): Promise<string> {
+/** By its key, until its answer is known. */
+export async function execute(stage: Stage, body: Readonly<Record<string, string>>): Promise<string> {
   const { world, shop } = stage;
   for (const end = Date.now() + patienceMs; ; await sleep(1000)) {
     const answer = await stage.insist(() => world.call(shop, 'POST', '/api/v1/conversions', body));
@@ -123,7 +124,7 @@ const read = (stage: Stage, id: string): Promise<ConversionRow | null> =>
   readConversion(stage.world.db, stage.shop.id, id).catch(() => null);
 const ends = ['completed', 'failed', 'cancelled'];
 const isOver = (row: ConversionRow | null): boolean => row !== null && ends.includes(row.status);
-const ended = (stage: Stage, id: string): Promise<ConversionRow> =>
+export const ended = (stage: Stage, id: string): Promise<ConversionRow> =>
   stage.ended(`conversion ${id}`, ends, () => read(stage, id));
 /** The provider may be down: that is no answer. */
 async function orders(stage: Stage): Promise<Order[]> {

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { add, subtract } from '../../../domain/money';
 import { plain, round, type Scenario } from '../stage';
+import { cancelByPayer } from './cancel';
 
 const kinds = [
   'full',
@@ -57,17 +58,7 @@ export const scenario: Scenario = (random, name, currencies) => {
           return Date.now() < end ? stage.settles(invoice, 'SETTLED', due) : stage.settlesSomehow(invoice, due);
         }
         case 'cancelled':
-          await world.until(
-            'the cancel is answered',
-            async () => {
-              const answer = await world
-                .call(null, 'POST', `/invoice/${invoice.slug}/cancel`, { confirm: true }, { 'x-forwarded-for': payer })
-                .catch(() => null);
-              if (answer?.status === 200) return true;
-              return (await world.payment(shop, invoice.id).catch(() => null))?.status === 'CANCELLED';
-            },
-            300_000,
-          );
+          await cancelByPayer(stage, invoice, payer);
           return stage.settles(invoice, 'CANCELLED', '0');
         case 'expired':
           return stage.settles(invoice, 'EXPIRED', '0');
