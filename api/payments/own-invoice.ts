@@ -31,10 +31,10 @@ type Shown = Readonly<{ row: PaymentRow; besideInvoice?: string | null }>;
 
 /** A payment as it may be shown: without an invoice that our node has not signed over its price. */
 export async function withOwnInvoice<Read extends Shown>(deps: OwnDeps, read: Read): Promise<Read> {
-  const { row, besideInvoice: beside } = read;
+  const { row, besideInvoice: beside = null } = read;
   const text = row.currency !== null && isByLightning(row.currency) ? row.deposit_address : null;
   const isForeign = text !== null && !(await isOwn(deps, text, row));
-  const isForeignBeside = beside != null && !(await isOwn(deps, beside, row));
+  const isForeignBeside = beside !== null && !(await isOwn(deps, beside, row));
   return {
     ...read,
     ...(isForeign ? { row: { ...row, deposit_address: null } } : {}),
