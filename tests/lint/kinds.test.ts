@@ -12,8 +12,7 @@ const registry = /^(txmanager\/kinds\/|domain\/txmanager\/kinds\.ts$|db\/migrati
 /** Where a kind's own code is: another kind has no business there. */
 const own: Readonly<Record<Kind, RegExp>> = {
   gas: /^((domain|db)\/sweeps\/|txmanager\/plan-sweep-alone\.ts$)/,
-  sweep:
-    /^((domain|db)\/sweeps\/|(db\/chains\/notify|txmanager\/(plan-sweep-\w+|queue-sweep|sweep-terms|settle))\.ts$)/,
+  sweep: /^((domain|db)\/sweeps\/|(db\/chains\/notify|txmanager\/(plan-sweep-\w+|queue-sweep|sweep-\w+|settle))\.ts$)/,
   refund: /^(db|commands|activities)\/refunds\//,
   withdrawal: /^(db|commands|activities)\/withdrawals\//,
   consolidate: /^(db|activities)\/treasury\//,
