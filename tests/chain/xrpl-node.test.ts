@@ -152,8 +152,8 @@ it('proves it though the node remembers the bytes: it was given them, and no led
 
 it('proves it by reading ledgers, whatever the node says of what it has searched', async () => {
   const first = await headOf();
-  await net.order({ order: 'fault', fault: 'swallow' });
-  const { txId, lastLedger: last } = await net.pay(payer, { to: shop.address });
+  // No node was given it.
+  const { txId, lastLedger: last } = await net.sign(payer, { to: shop.address });
   await net.close(4);
   const asked = { transaction: txId, min_ledger: first, max_ledger: last };
   expect(await net.call('tx', asked)).toMatchObject({ error: 'txnNotFound', searched_all: false });
