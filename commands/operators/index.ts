@@ -3,6 +3,7 @@ import { bookDifference } from './book-difference';
 import { claimForgotten } from './claim-address';
 import { claimUntagged } from './claim-deposit';
 import { endConversion } from './end-conversion';
+import { failLightning } from './fail-lightning';
 import { loosenLimits } from './loosen-limits';
 import { cancelStoppedMoney, liftMerchantStop } from './merchant-stop';
 import { raiseCap } from './raise-cap';
@@ -17,6 +18,7 @@ export const operatorActs: readonly OperatorAct[] = [
   claimForgotten,
   claimUntagged,
   endConversion,
+  failLightning,
   liftMerchantStop,
   loosenLimits,
   raiseCap,

@@ -6,7 +6,7 @@ export type Runbook = Readonly<{
    *  request that two operators confirm, which resolves it too. */
   endedBy: 'service' | 'operator' | 'raise-cap' | 'unfreeze-wallet' | 'book-difference' | 'claim-address';
   /** The request that is mostly needed before it is resolved by hand. */
-  act?: 'unfreeze' | 'end-conversion' | 'claim-deposit';
+  act?: 'unfreeze' | 'end-conversion' | 'claim-deposit' | 'fail-lightning';
 }>;
 
 /** The section of the documentation about incidents of a kind, below `docs/`. */
@@ -40,7 +40,7 @@ export const runbooks: Readonly<Record<IncidentKind, Runbook>> = {
   'held-lost': { endedBy: 'service' },
   'held-foreign': { endedBy: 'operator' },
   'held-overdue': { endedBy: 'service' },
-  'lightning-overdue': { endedBy: 'service' },
+  'lightning-overdue': { endedBy: 'service', act: 'fail-lightning' },
   unreconciled: { endedBy: 'book-difference' },
   'new-destinations': { endedBy: 'service' },
   'swap-contradiction': { endedBy: 'operator' },

@@ -41,7 +41,7 @@ CREATE OR REPLACE FUNCTION guard_lightning_payment() RETURNS trigger LANGUAGE pl
         RAISE EXCEPTION 'payment % may not begin before the signer has confirmed the database', NEW.hash
           USING ERRCODE = 'CP014';
       END IF;
-      IF NEW.calls <> 0 OR NEW.outcome IS NOT NULL THEN
+      IF NEW.calls <> 0 OR num_nonnulls(NEW.outcome, NEW.called_at, NEW.given_up_at) > 0 THEN
         RAISE EXCEPTION 'payment % cannot begin so', NEW.hash USING ERRCODE = 'CP012';
       END IF;
       RETURN NEW;
@@ -59,11 +59,22 @@ CREATE OR REPLACE FUNCTION guard_lightning_payment() RETURNS trigger LANGUAGE pl
          AND (NEW.unanswered <> OLD.unanswered + 1 OR v_status IS DISTINCT FROM 'processing') THEN
       RAISE EXCEPTION 'payment % may not change so', OLD.hash USING ERRCODE = 'CP012';
     END IF;
+    NEW.called_at := CASE WHEN NEW.calls > OLD.calls THEN clock_timestamp() ELSE OLD.called_at END;
+    IF OLD.given_up_at IS NOT NULL AND (NEW.given_up_at IS DISTINCT FROM OLD.given_up_at OR NEW.calls > OLD.calls) THEN
+      RAISE EXCEPTION 'payment % is given up', OLD.hash USING ERRCODE = 'CP012';
+    END IF;
+    -- Two operators say that a call which began a day ago cannot arrive any more.
+    IF OLD.given_up_at IS NULL AND NEW.given_up_at IS NOT NULL AND (NEW.outcome IS NULL AND NEW.unanswered > 0
+        AND OLD.called_at < clock_timestamp() - interval '1 day' AND NEW.calls = OLD.calls
+        AND is_confirmed('fail-lightning', jsonb_build_object('hash', OLD.hash))) IS NOT TRUE THEN
+      RAISE EXCEPTION 'payment % may not be given up', OLD.hash USING ERRCODE = 'CP014';
+    END IF;
     IF NEW.outcome = 'paid' AND encode(sha256(decode(NEW.preimage, 'hex')), 'hex') <> NEW.hash THEN
       RAISE EXCEPTION 'payment % is not proven by this preimage', OLD.hash USING ERRCODE = 'CP012';
     END IF;
     -- A call that is still on its way would begin it again, until the node refuses an expired invoice.
-    IF NEW.outcome = 'failed' AND NEW.unanswered > 0 AND NEW.expires_at > clock_timestamp() THEN
+    IF NEW.outcome = 'failed' AND NEW.unanswered > 0 AND NEW.expires_at > clock_timestamp()
+      AND OLD.given_up_at IS NULL THEN
       RAISE EXCEPTION 'payment % may still be made', OLD.hash USING ERRCODE = 'CP012';
     END IF;
     RETURN NEW;

@@ -43,6 +43,10 @@ export const lightningPaymentEntity = entity('lightning_payment', {
   over_at: nullable(timestamptz()),
   created_at: timestamptz(),
   refund_id: nullable(id()),
+  /** When the last call began. */
+  called_at: nullable(timestamptz()),
+  /** Since when no call can arrive any more, as two operators have said. */
+  given_up_at: nullable(timestamptz()),
 });
 
 /** One row: what the node said last. Satoshi. */

@@ -62,6 +62,7 @@ import { LightningPayments1799001050000 } from './1799001050000-lightning-paymen
 import { LightningRefunds1799001087000 } from './1799001087000-lightning-refunds';
 import { AddedFees1799001088000 } from './1799001088000-added-fees';
 import { PaymentsWithMoney1799001089000 } from './1799001089000-payments-with-money';
+import { CallsGivenUp1799001110000 } from './1799001110000-calls-given-up';
 
 /** Every migration, oldest first; only ever added to. Functions, triggers and views are in db/functions. */
 export const migrations = [
@@ -129,4 +130,5 @@ export const migrations = [
   LightningRefunds1799001087000,
   AddedFees1799001088000,
   PaymentsWithMoney1799001089000,
+  CallsGivenUp1799001110000,
 ];

@@ -170,8 +170,10 @@ export const tableGrants: TableGrants = {
     chain: 'SELECT, INSERT, UPDATE (channels, height, is_synced, looked_at, receivable, sendable)',
   },
   lightning_payment: {
-    'api, payments': 'SELECT, INSERT',
-    'audit, operator': 'SELECT',
+    api: 'SELECT, INSERT, UPDATE (given_up_at)',
+    payments: 'SELECT, INSERT',
+    audit: 'SELECT',
+    operator: 'SELECT, UPDATE (given_up_at)',
     signer: 'SELECT, INSERT, UPDATE (calls, fee_msat, outcome, over_at, preimage, unanswered)',
   },
   live_key: { 'api, payments': 'SELECT' },

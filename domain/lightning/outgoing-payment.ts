@@ -26,6 +26,8 @@ export type OutgoingFacts = Readonly<{
   record: OutgoingRecord;
   /** Has the invoice expired, by the node's clock too? The node refuses it from then on. */
   isExpired: boolean;
+  /** Have two operators said that no call can arrive any more? */
+  isGivenUp: boolean;
   sighting: OutgoingSighting;
   /** May it leave? Approvals, limits and stops, as of the transaction that decides. */
   maySend: boolean;
@@ -44,12 +46,12 @@ export type OutgoingStep =
 export const mostCalls = 3;
 
 /** The next thing to do about a payment. The same facts give the same step. */
-export function nextOutgoingStep({ record, sighting, isExpired, maySend }: OutgoingFacts): OutgoingStep {
+export function nextOutgoingStep({ record, sighting, isExpired, isGivenUp, maySend }: OutgoingFacts): OutgoingStep {
   const { outcome, unanswered, calls } = record;
   if (outcome !== null) return { do: 'end' };
   if (sighting.state === 'paid') return { do: 'book', amountMsat: sighting.amountMsat, feeMsat: sighting.feeMsat };
   if (sighting.state === 'under way') return { do: 'wait' };
-  if (isExpired) return { do: 'fail' };
+  if (isExpired || isGivenUp) return { do: 'fail' };
   // Whether the node knows nothing of it or has given up: a call that is still on its way would begin it again.
   const isStill = unanswered === 0;
   if (maySend && calls < mostCalls) return { do: 'send' };

@@ -15,7 +15,7 @@ const unknown: OutgoingSighting = { state: 'unknown' };
 const failed: OutgoingSighting = { state: 'failed' };
 const paid: OutgoingSighting = { state: 'paid', amountMsat: 1000n, feeMsat: 7n };
 const facts = (over: Partial<OutgoingFacts>): OutgoingFacts => ({
-  ...{ record: newOutgoing, sighting: unknown, isExpired: false, maySend: true, ...over },
+  ...{ record: newOutgoing, sighting: unknown, isExpired: false, isGivenUp: false, maySend: true, ...over },
 });
 const called = (calls: number, unanswered: number): OutgoingRecord => ({ ...newOutgoing, calls, unanswered });
 
@@ -31,6 +31,12 @@ describe('a payment to an invoice', () => {
     ['has not failed while a call may arrive', { record: called(mostCalls, 1), sighting: failed }, { do: 'wait' }],
     ['… nor where it may not leave any more', { record: called(1, 1), maySend: false }, { do: 'wait' }],
     ['… but once the node would refuse it', { record: called(1, 1), isExpired: true }, { do: 'fail' }],
+    ['… or two operators have said that none can', { record: called(1, 1), isGivenUp: true }, { do: 'fail' }],
+    [
+      '… but not while the node has it under way',
+      { record: called(1, 1), isGivenUp: true, sighting: { state: 'under way' } },
+      { do: 'wait' },
+    ],
     [
       'is booked once it is paid, whatever may leave by now',
       { record: called(1, 1), sighting: paid, isExpired: true, maySend: false },
@@ -68,7 +74,7 @@ class World {
 
   read(of: number): void {
     const sighting: OutgoingSighting = this.state === 'paid' ? paid : { state: this.state };
-    this.workers[of]!.read = { record: this.record, isExpired: this.isExpired, sighting };
+    this.workers[of]!.read = { record: this.record, isExpired: this.isExpired, isGivenUp: false, sighting };
   }
   write(of: number): OutgoingStep['do'] | null {
     const worker = this.workers[of]!;

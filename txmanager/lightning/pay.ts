@@ -65,7 +65,8 @@ async function stepIn(deps: PayDeps, tx: EntityManager, before: Read, seen: Seen
   if (row.calls !== before.calls || row.unanswered !== before.unanswered || row.outcome !== before.outcome) return {};
   const { calls, unanswered, outcome } = row;
   const record = { calls, unanswered, outcome };
-  const step = nextOutgoingStep({ record, isExpired: before.isExpired, sighting: seen, maySend: true });
+  const isOver = { isExpired: before.isExpired, isGivenUp: row.given_up_at !== null };
+  const step = nextOutgoingStep({ record, ...isOver, sighting: seen, maySend: true });
   switch (step.do) {
     case 'wait':
       return { waitsFor: 'the node has it under way, or may have' };

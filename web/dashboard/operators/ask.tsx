@@ -17,6 +17,7 @@ const fieldsOf: Readonly<Record<Kind, readonly FieldName[]>> = {
   'claim-address': ['network', 'address', 'paymentId'],
   'claim-deposit': ['depositId', 'paymentId'],
   'end-conversion': ['conversionId'],
+  'fail-lightning': ['hash'],
   'lift-hold': ['merchantId'],
   'loosen-limits': ['merchantId', 'dailyUsd', 'hourlyCount', 'approvalUsd'],
   'raise-cap': ['intentId', 'maxUnitPrice', 'feeBudget'],

@@ -1,0 +1,38 @@
+import type { EntityManager } from 'typeorm';
+import { changedCount } from '../query';
+import { paidFor, type LightningPaymentRow, type PaidFor } from './payments';
+
+/** Payments by Lightning that wait for a call which was never answered. Two operators may say that it cannot arrive any
+ *  more: guard_lightning_payment.sql asks for the same once more. */
+
+/** No call lasts for so long, whatever became of the signer that began it. */
+const callsLast = '1 day';
+
+export type OpenCall = PaidFor &
+  Readonly<{
+    merchantId: string;
+    amountMsat: string;
+    outcome: 'paid' | 'failed' | null;
+    unanswered: number;
+    givenUpAt: Date | null;
+    /** Its last call began longer ago than any call lasts. */
+    isOld: boolean;
+  }>;
+
+export async function findOpenCall(tx: EntityManager, hash: string): Promise<OpenCall | null> {
+  const [row] = await tx.query<Array<LightningPaymentRow & { merchant_id: string; is_old: boolean | null }>>(
+    `SELECT l.*, coalesce(
+         (SELECT merchant_id FROM withdrawal WHERE id = l.withdrawal_id),
+         (SELECT merchant_id FROM refund WHERE id = l.refund_id)) AS merchant_id,
+       l.called_at < clock_timestamp() - $2::interval AS is_old
+       FROM lightning_payment l WHERE l.hash = $1`,
+    [hash, callsLast],
+  );
+  if (!row) return null;
+  const { merchant_id: merchantId, amount_msat: amountMsat, outcome, unanswered, given_up_at: givenUpAt } = row;
+  return { ...paidFor(row), merchantId, amountMsat, outcome, unanswered, givenUpAt, isOld: row.is_old === true };
+}
+
+/** The signer ends it with its next look, where the node has neither paid it nor under way. */
+export const giveUpOnCall = (tx: EntityManager, hash: string): Promise<number> =>
+  changedCount(tx, 'UPDATE lightning_payment SET given_up_at = clock_timestamp() WHERE hash = $1', [hash]);

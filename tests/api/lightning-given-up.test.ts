@@ -1,0 +1,135 @@
+import { confirmRequest, fileRequest } from '../../commands/operators/requests';
+import { connectionsTo, urlFor } from '../setup/postgres';
+import { anOperator } from '../operators';
+import { unguarded } from '../unguarded';
+import {
+  balanceOf,
+  calls,
+  db,
+  earned,
+  found,
+  h,
+  node,
+  rich,
+  rowOf,
+  shown,
+  signer,
+  step,
+  waiting,
+  withNode,
+  type Rich,
+} from './lightning-out';
+
+/** A payment by Lightning that waits for an answer which never comes: two operators end it, with the rights of the API,
+ *  and the signer by the node's word. The node is a simulator of lnd's API. */
+
+let ann: Rich;
+withNode();
+beforeEach(async () => {
+  node.mend();
+  node.nextEnd = 'SUCCEEDED';
+  ann = await rich();
+});
+
+const untouched = { balance: earned, reserved: '0' };
+/** One whose three calls have had no answer. */
+async function unanswered(): Promise<{ id: string; hash: string }> {
+  const one = await waiting(ann);
+  node.isAway = (path) => path === '/v2/router/send';
+  for (let n = 0; n < 3; n += 1) await expect(step(one.hash)).rejects.toMatchObject({ code: 'NODE_UNREACHABLE' });
+  node.mend();
+  expect(await step(one.hash)).toBe('the node has it under way, or may have');
+  return one;
+}
+const age = (hash: string, hours: number): Promise<unknown> =>
+  unguarded(db, (tx) =>
+    tx.query('UPDATE lightning_payment SET called_at = called_at - make_interval(hours => $2) WHERE hash = $1', [
+      ...[hash, hours],
+    ]),
+  );
+/** Asked for and confirmed twice, with the rights of the API. */
+async function giveUp(hash: string): Promise<unknown> {
+  const operators = [await anOperator(db), await anOperator(db)] as const;
+  const asked = { kind: 'fail-lightning', payload: { hash }, reason: 'the old machine is gone' };
+  const api = await connectionsTo(urlFor(h.databaseUrl, 'api')).initialize();
+  try {
+    const { id, summary } = await api.transaction((tx) => fileRequest(tx, operators[0].actor, asked));
+    for (const one of operators) await api.transaction((tx) => confirmRequest(tx, one, id));
+    return summary;
+  } finally {
+    await api.destroy();
+  }
+}
+
+it('comes back a day after its last call, once two operators have said so', async () => {
+  const { id, hash } = await unanswered();
+  const refused = { code: 'ACT_REFUSED' };
+  await expect(giveUp(hash)).rejects.toMatchObject({ ...refused, message: expect.stringContaining('less than a day') });
+  await age(hash, 23);
+  await expect(giveUp(hash)).rejects.toMatchObject(refused);
+  await age(hash, 1);
+  expect(await giveUp(hash)).toBe(
+    `Fail the payment ${hash} of 0.0002 BTC_LN (for ${id} of merchant ${ann.merchantId}), unless the node knows it, ` +
+      'and give its money back',
+  );
+  expect(await shown(ann, id)).toMatchObject({ status: 'processing' });
+  await expect(giveUp(hash)).rejects.toMatchObject({ ...refused, message: expect.stringContaining('is given up') });
+  await expect(
+    signer.query('UPDATE lightning_payment SET calls = calls + 1, unanswered = unanswered + 1 WHERE hash = $1', [hash]),
+  ).rejects.toMatchObject({ code: 'CP012' });
+  expect(await step(hash)).toBeNull();
+  expect(await shown(ann, id)).toMatchObject({ status: 'failed' });
+  expect([calls(hash), await balanceOf(ann)]).toMatchObject([0, untouched]);
+  expect(await found()).toEqual([]);
+  await expect(giveUp(hash)).rejects.toMatchObject({
+    ...refused,
+    message: expect.stringContaining('has ended: failed'),
+  });
+  const acts = await db.query(`SELECT merchant_id, target FROM audit_log WHERE action = 'lightning_payment.given_up'`);
+  expect(acts).toEqual([{ merchant_id: ann.merchantId, target: id }]);
+});
+
+it('is booked by the word of the node, whatever operators have said', async () => {
+  const { id, hash } = await unanswered();
+  await age(hash, 24);
+  await giveUp(hash);
+  node.paid.set(hash, { status: 'IN_FLIGHT', amountMsat: 20_000_000n });
+  expect(await step(hash)).toBe('the node has it under way, or may have');
+  node.paid.get(hash)!.status = 'SUCCEEDED';
+  await step(hash);
+  expect(await shown(ann, id)).toMatchObject({ status: 'completed', txId: hash });
+  expect(await found()).toEqual([]);
+});
+
+it('is not given up where every call was answered, nor where there is none', async () => {
+  const { hash } = await waiting(ann);
+  node.nextEnd = 'FAILED';
+  await step(hash);
+  await age(hash, 24);
+  await expect(giveUp(hash)).rejects.toMatchObject({
+    ...{ code: 'ACT_REFUSED', message: expect.stringContaining('was answered') },
+  });
+  for (const none of ['ab'.repeat(32), 'no hash'])
+    await expect(giveUp(none)).rejects.toMatchObject({ code: 'VALIDATION_ERROR' });
+});
+
+it('is given up by no role alone, and called at the time that the database says', async () => {
+  const { hash } = await unanswered();
+  const [{ called_at: calledAt }] = [await rowOf(hash)];
+  expect(Date.now() - (calledAt as Date).getTime()).toBeLessThan(60_000);
+  await age(hash, 48);
+  const words: readonly ['api' | 'payments' | 'signer', string, string][] = [
+    ['api', 'given_up_at = now()', 'CP014'],
+    ['api', 'called_at = now()', '42501'],
+    ['payments', 'given_up_at = now()', '42501'],
+    ['signer', 'given_up_at = now()', '42501'],
+    ['signer', 'called_at = now()', '42501'],
+    ['signer', `outcome = 'failed', over_at = now()`, 'CP012'],
+  ];
+  for (const [role, set, code] of words) {
+    const as = await connectionsTo(urlFor(h.databaseUrl, role)).initialize();
+    const written = as.query(`UPDATE lightning_payment SET ${set} WHERE hash = $1`, [hash]);
+    await expect(written).rejects.toMatchObject({ code });
+    await as.destroy();
+  }
+});
