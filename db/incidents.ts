@@ -34,7 +34,7 @@ type Subjects = {
   'held-lost': 'payment';
   'held-foreign': 'payment';
   'held-overdue': 'payment';
-  'lightning-overdue': 'withdrawal' | 'refund';
+  'lightning-overdue': 'refund' | 'withdrawal' | 'payout-line';
   unreconciled: 'asset';
   'new-destinations': 'asset';
 } & Record<SwapIncident, 'conversion'>;
@@ -140,6 +140,8 @@ export const resolveOverdue = (tx: EntityManager): Promise<unknown> =>
                         AND w.status <> 'processing')
           OR EXISTS (SELECT FROM refund r WHERE i.subject_kind = 'refund' AND r.id = i.subject_id::bpchar
                         AND r.status <> 'processing')
+          OR EXISTS (SELECT FROM payout_leg p WHERE i.subject_kind = 'payout-line' AND p.id = i.subject_id::bpchar
+                        AND p.status <> 'processing')
           OR EXISTS (SELECT FROM lightning_invoice l WHERE l.id = (i.details->>'invoiceId')::bpchar
                         AND l.over_at IS NOT NULL))`,
   );

@@ -157,11 +157,11 @@ export const configSchema = Type.Object({
   ),
   LIGHTNING_PAYMENTS: flag(
     'Offers payments in BTC_LN; the same for all processes, with LIGHTNING_URL. What comes so is credited, stays in ' +
-      'the channels of the node, and leaves them by LIGHTNING_WITHDRAWALS alone: it cannot be paid out yet',
+      'the channels of the node, and leaves them by LIGHTNING_WITHDRAWALS alone',
   ),
   LIGHTNING_WITHDRAWALS: flag(
-    'Offers withdrawals of BTC_LN to Lightning addresses and to invoices of whitelisted nodes, and refunds to ' +
-      'invoices of payers; the same for all processes, with LIGHTNING_URL',
+    'Offers withdrawals of BTC_LN to Lightning addresses and to invoices of whitelisted nodes, mass payouts to ' +
+      'Lightning addresses, and refunds to invoices of payers; the same for all processes, with LIGHTNING_URL',
   ),
   ...expiringNodes,
   TOKEN_CONTRACTS: text('JSON object ticker → contract, for chains other than the main network; empty: none', ''),

@@ -65,7 +65,7 @@ const metrics: readonly Metric[] = [
   ['payments_lightning_invoices', 'Lightning invoices that have not ended', ['state']],
   ['payments_lightning_decided_age_seconds', 'Age of the oldest decision that the Lightning node has not carried out'],
   ['payments_lightning_taking_age_seconds', 'Age of the oldest decision to take money that is not booked'],
-  ['payments_lightning_paying_age_seconds', 'For how long the oldest withdrawal by Lightning has been processing'],
+  ['payments_lightning_paying_age_seconds', 'For how long the oldest payment by Lightning has been processing'],
   ['payments_fx_position_usd', 'What the platform holds by converting, in dollars', ['asset']],
   ['payments_fx_limit_usd', 'Beyond it pairs that enlarge the position are executed elsewhere, or off', ['asset']],
 ];

@@ -35,7 +35,7 @@ export async function payoutBatch(batchId: string): Promise<string> {
     const step = await act.payoutStep(batchId);
     if (!step) {
       if (isUpdated) continue;
-      const ended = 'All payments of the batch have ended: sent and booked, or given back to the balance.';
+      const ended = 'All payments of the batch on chains have ended: sent and booked, or given back to the balance.';
       wf.setCurrentDetails(ended);
       endFoundBy([...txIds]);
       return ended;

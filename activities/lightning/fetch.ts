@@ -1,21 +1,21 @@
 import { createHash } from 'node:crypto';
 import type { DataSource } from 'typeorm';
 import { readInvoice } from '../../chains/lightning/invoice';
-import { failWithdrawal } from '../../commands/withdrawals/fail';
 import { knownNode } from '../../db/lightning/node';
 import { awaitInvoices, hasOpenInvoice, planInvoice, type AwaitsInvoice } from '../../db/lightning/payments';
 import { databaseNow } from '../../db/payments/payments';
 import { isConfirmed } from '../../db/recovery/epoch';
-import { lockWithdrawal } from '../../db/withdrawals/withdrawals';
 import { baseUnits } from '../../domain/chains/assets';
 import type { Config } from '../../domain/config';
 import { DomainError } from '../../domain/errors';
 import { payRequestUrl, readInvoiceAnswer, readPayRequest, type LnurlAnswer } from '../../domain/lightning/lnurl';
 import { checkPayable, invoiceText, type PayableInvoice } from '../../domain/lightning/receiver';
+import { owners } from '../../txmanager/lightning/owners';
 import { lookForEver } from '../rest';
 import { askOutside } from '../webhooks/outbound';
 
-/** Asks the hosts of Lightning addresses for the invoices of withdrawals that may leave. The signer pays them. */
+/** Asks the hosts of Lightning addresses for the invoices of withdrawals and payout lines that may leave. The signer
+ *  pays them. */
 
 type Log = Readonly<{ warn(fields: object, text: string): void; error(fields: object, text: string): void }>;
 
@@ -35,7 +35,7 @@ const atOnce = 8;
 
 const noInvoice = 'Its Lightning address has given no invoice of this amount: nothing has left';
 
-/** When a withdrawal is asked about next, and how often it was. */
+/** When a row is asked about next, and how often it was. */
 type Tries = Map<string, Readonly<{ count: number; at: number }>>;
 
 async function answerFrom<T>(
@@ -77,48 +77,45 @@ async function fetchOne(deps: FetchDeps, row: AwaitsInvoice): Promise<string | n
   if (found.fault !== undefined) return found.fault;
   const { invoice } = found;
   return deps.db.transaction(async (tx) => {
-    const withdrawal = await lockWithdrawal(tx, row.id);
-    if (withdrawal?.status !== 'pending') return null;
+    const due = await owners[row.kind].due(tx, row.ref);
+    if (!due) return null;
     const node = await knownNode(tx);
     if (!node) return 'our own node is not known';
     const network = deps.config.chain.chainNames.bitcoin ?? '';
-    checkPayable(invoice, { net: withdrawal.net_amount, network, ownKey: node.key, now: await databaseNow(tx) });
-    const isPlanned = await planInvoice(tx, 'withdrawal', withdrawal, found);
-    return isPlanned || (await hasOpenInvoice(tx, { kind: 'withdrawal', ref: row.id }))
-      ? null
-      : 'its invoice was given before';
+    checkPayable(invoice, { net: due.net_amount, network, ownKey: node.key, now: await databaseNow(tx) });
+    const isPlanned = await planInvoice(tx, row.kind, due, found);
+    return isPlanned || (await hasOpenInvoice(tx, row.kind, [row.ref])) ? null : 'its invoice was given before';
   });
 }
 
 /** Gives the money of one back whose host gives no invoice. */
-const giveUp = (db: DataSource, id: string): Promise<void> =>
+const giveUp = (db: DataSource, { kind, ref }: AwaitsInvoice): Promise<void> =>
   db.transaction(async (tx) => {
-    const withdrawal = await lockWithdrawal(tx, id);
-    if (withdrawal?.status !== 'pending' || (await hasOpenInvoice(tx, { kind: 'withdrawal', ref: id }))) return;
-    await failWithdrawal(tx, withdrawal, noInvoice);
+    const due = await owners[kind].due(tx, ref);
+    if (due && !(await hasOpenInvoice(tx, kind, [ref]))) await owners[kind].fail(tx, ref, noInvoice);
   });
 
 async function tryOne(deps: FetchDeps, row: AwaitsInvoice, tries: Tries, now: number): Promise<void> {
   const fault = await fetchOne(deps, row).catch((error: unknown) => {
     if (error instanceof DomainError) return error.message;
-    deps.log.error({ err: error, withdrawalId: row.id }, 'Invoice of a Lightning address');
+    deps.log.error({ err: error, kind: row.kind, ref: row.ref }, 'Invoice of a Lightning address');
     return 'it failed unexpectedly';
   });
   if (fault === null) return;
-  const count = 1 + (tries.get(row.id)?.count ?? 0);
-  tries.set(row.id, { count, at: now + askAgainInMs });
-  deps.log.warn({ withdrawalId: row.id, fault }, 'A Lightning address gives no invoice');
-  if (count >= mostTries) await giveUp(deps.db, row.id);
+  const count = 1 + (tries.get(row.ref)?.count ?? 0);
+  tries.set(row.ref, { count, at: now + askAgainInMs });
+  deps.log.warn({ kind: row.kind, ref: row.ref, fault }, 'A Lightning address gives no invoice');
+  if (count >= mostTries) await giveUp(deps.db, row);
 }
 
 /** One look at all that have no invoice yet. Those that were asked for least come first: hosts that never answer keep
  *  nobody else waiting for long. */
 export async function fetchInvoices(deps: FetchDeps, tries: Tries, now: number): Promise<void> {
   const rows = await awaitInvoices(deps.db);
-  const countOf = ({ id }: AwaitsInvoice): number => tries.get(id)?.count ?? 0;
-  const due = rows.filter(({ id }) => (tries.get(id)?.at ?? now) <= now).sort((a, b) => countOf(a) - countOf(b));
+  const countOf = ({ ref }: AwaitsInvoice): number => tries.get(ref)?.count ?? 0;
+  const due = rows.filter(({ ref }) => (tries.get(ref)?.at ?? now) <= now).sort((a, b) => countOf(a) - countOf(b));
   await Promise.all(due.slice(0, atOnce).map((row) => tryOne(deps, row, tries, now)));
-  const waiting = new Set(rows.map(({ id }) => id));
+  const waiting = new Set(rows.map(({ ref }) => ref));
   for (const id of tries.keys()) if (!waiting.has(id)) tries.delete(id);
 }
 

@@ -44,8 +44,7 @@ export const listCurrencies = route({
         requiredConfirmations: Type.Integer(),
         payin: Type.Boolean({ description: 'Payments can be made in it.' }),
         payout: Type.Boolean({
-          description:
-            'It can be withdrawn and, but for BTC_LN, paid out; what is asked for while it cannot is refused.',
+          description: 'It can be withdrawn and paid out; what is asked for while it cannot is refused.',
         }),
         convert: Type.Boolean({ description: 'It can be converted, from or to; BTC_LN to BTC alone.' }),
         status: Type.String({

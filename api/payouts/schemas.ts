@@ -23,7 +23,7 @@ export const rows = (minItems: number) =>
   Type.Array(
     Type.Object({
       currency: line(32, 'Ticker.'),
-      address: line(200, 'On the withdrawal whitelist for this currency.'),
+      address: line(200, 'On the withdrawal whitelist for this currency; in `BTC_LN` a Lightning address.'),
       amount: line(100, `What leaves the balance: ${amountPattern}. Digits that the chain cannot carry are cut.`),
       destinationTag: Type.Optional(line(64, 'For currencies that have tags.')),
     }),
@@ -71,11 +71,11 @@ export const lineSchema = named('MassPayoutLeg', {
   amount: exact('What left the balance.'),
   networkFee: exact(
     'Its share of the network fee, as estimated when it was queued. It rises once, before anything is signed, by ' +
-      'what the address takes above a usual transfer.',
+      'what the address takes above a usual transfer. In `BTC_LN`: half a percent, 10 satoshi at the least.',
   ),
   netToDestination: exact('What the address gets.'),
   status: Type.String({ enum: [...lineStatuses] }),
-  txId: nullable(Type.String()),
+  txId: nullable(Type.String({ description: 'In `BTC_LN` the payment hash.' })),
   merchantMessage: nullable(
     Type.String({ description: 'Why it has ended so, or what it waits for before it is signed, in words for you.' }),
   ),

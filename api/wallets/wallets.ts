@@ -88,8 +88,8 @@ export const addWallet = route({
   description:
     'Without `settlementAddress` settled money stays with the service and can be spent here; with one it leaves at ' +
     'once, from the moment that a change of the settlement address would count, and stays here until then. ' +
-    'What comes by Lightning (`BTC_LN`) always stays, and cannot be spent yet; the public key of the node stands for ' +
-    'the address. All admins are told by mail.',
+    'What comes by Lightning (`BTC_LN`) always stays; the public key of the node stands for the address. ' +
+    'All admins are told by mail.',
   tag: 'Wallets',
   envelope: 'A',
   body: Type.Object({

@@ -2,6 +2,7 @@ import type { EntityManager } from 'typeorm';
 import { refreshBatch } from '../../commands/payouts/refresh';
 import { releaseLines } from '../../commands/payouts/release';
 import { lockBatch, linesOf, moveLines, requestPayout } from '../../db/payouts/payouts';
+import { mayBeForgotten } from '../../db/recovery/forgotten-call';
 import { maybeSignedAndLost } from '../../db/recovery/lost';
 import { endVoid, underWay } from '../../db/txmanager/expiry';
 import { dropIntents } from '../../db/txmanager/intents';
@@ -27,6 +28,7 @@ export async function cancelBatch(tx: EntityManager, merchantId: string, id: str
   if (!batch || batch.merchant_id !== merchantId) throw new DomainError('BATCH_NOT_FOUND');
   if (await maybeSignedAndLost(tx, { kind: 'payout-batch', id })) throw new DomainError('BATCH_NOT_CANCELLABLE');
   const pending = await linesOf(tx, id, ['pending']);
+  if (await mayBeForgotten(tx, 'leg', pending, batch.created_at)) throw new DomainError('BATCH_NOT_CANCELLABLE');
   const expired = await endVoid(tx, 'leg', await linesOf(tx, id, underWay));
   const isDone = !pending.length && !expired.length;
   if (isDone && !batch.cancelled_at) throw new DomainError('BATCH_NOT_CANCELLABLE');

@@ -23,7 +23,7 @@ export async function cancelRefund(
   if (row.status === 'cancelled') return { row, replayed: true };
   const isLost =
     (await maybeSignedAndLost(tx, { kind: 'refund', id })) ||
-    (await mayBeForgotten(tx, { kind: 'refund', ref: id }, row));
+    (await mayBeForgotten(tx, 'refund', [row], row.created_at));
   const isOpen = !isLost && (from.includes(row.status) || (await endVoid(tx, 'refund', [row])).length > 0);
   if (!isOpen) throw new DomainError('REFUND_STATE');
   const cancelled = await moveRefund(tx, row, 'cancelled');

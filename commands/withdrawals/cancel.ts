@@ -29,7 +29,7 @@ export async function cancelWithdrawal(
   if (row.status === 'cancelled') return { row: { ...row, confirmations: 0 }, replayed: true };
   const isLost =
     (await maybeSignedAndLost(tx, { kind: 'withdrawal', id })) ||
-    (await mayBeForgotten(tx, { kind: 'withdrawal', ref: id }, row));
+    (await mayBeForgotten(tx, 'withdrawal', [row], row.created_at));
   const isOpen = !isLost && (from.includes(row.status) || (await endVoid(tx, 'withdrawal', [row])).length > 0);
   if (!isOpen) throw new DomainError('WITHDRAWAL_STATE');
   const cancelled = await moveWithdrawal(tx, row, 'cancelled', { completed_at: byClock });

@@ -33,7 +33,7 @@ export const lightningChecks: readonly Check[] = [
   },
   {
     invariant: 'I7',
-    what: 'a withdrawal or refund and its payment by Lightning do not agree',
+    what: 'a withdrawal, refund or payout line and its payment by Lightning do not agree',
     sql: `SELECT w.id FROM withdrawal w LEFT JOIN lightning_payment l ON l.withdrawal_id = w.id
            WHERE w.currency = 'BTC_LN' AND (
                  l.hash IS NULL AND (w.address NOT LIKE '%@%'
@@ -51,6 +51,16 @@ export const lightningChecks: readonly Check[] = [
               OR (r.status = 'completed') <> (l.outcome IS NOT DISTINCT FROM 'paid')
               OR r.status IN ('awaiting_address', 'awaiting_approval', 'pending', 'cancelled') AND l.calls > 0
               OR r.status = 'failed' AND l.outcome IS DISTINCT FROM 'failed')
+          UNION ALL
+          SELECT p.id FROM payout_leg p LEFT JOIN lightning_payment l ON l.leg_id = p.id
+           WHERE p.currency = 'BTC_LN' AND (
+                 l.hash IS NULL AND p.status NOT IN ('pending', 'failed', 'refunded')
+              OR p.status = 'broadcast'
+              OR l.amount_msat <> p.net_amount * 100000000000
+              OR (p.status = 'completed') <> (l.outcome IS NOT DISTINCT FROM 'paid')
+              OR p.status = 'completed' AND p.tx_id IS DISTINCT FROM l.hash
+              OR p.status IN ('pending', 'refunded') AND l.calls > 0
+              OR p.status = 'failed' AND l.hash IS NOT NULL AND l.outcome IS DISTINCT FROM 'failed')
           UNION ALL
           SELECT hash FROM lightning_payment
            WHERE outcome = 'paid' AND encode(sha256(decode(preimage, 'hex')), 'hex') <> hash`,

@@ -159,7 +159,7 @@ export const sendingChecks: readonly Check[] = [
              LEFT JOIN journal j ON j.key = 'hold/leg/' || l.id ${captureOrReleaseOf(`'hold/leg/' || l.id`)}
            WHERE j.id IS NULL OR f.is_double OR (l.status IN ('completed', 'failed', 'refunded')) <> (f.id IS NOT NULL)
               OR (l.status = 'completed') <> EXISTS (SELECT FROM posting p WHERE p.journal_id = f.id
-                AND p.credit = 'A:treasury'
+                AND p.credit = CASE l.currency WHEN 'BTC_LN' THEN 'A:lightning' ELSE 'A:treasury' END
                     AND p.asset = l.currency AND p.amount = l.net_amount)`,
   },
   {

@@ -21,7 +21,9 @@ CREATE OR REPLACE FUNCTION check_request_journal(p_key text, p_postings jsonb) R
                   WHERE l.refund_id = v_id AND (l.outcome = 'paid' OR l.outcome IS NULL AND l.calls > 0))
           INTO v_merchant, v_asset, v_amount, v_is_over FROM refund WHERE id = v_id AND source = 'balance';
       ELSE
-        SELECT merchant_id, currency, amount, status IN ('refunded', 'failed')
+        SELECT merchant_id, currency, amount, status IN ('refunded', 'failed') AND NOT EXISTS (
+                 SELECT FROM lightning_payment l
+                  WHERE l.leg_id = v_id AND (l.outcome = 'paid' OR l.outcome IS NULL AND l.calls > 0))
           INTO v_merchant, v_asset, v_amount, v_is_over FROM payout_leg WHERE id = v_id;
       END IF;
       IF p_key LIKE '%/end' AND v_is_over

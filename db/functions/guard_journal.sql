@@ -125,6 +125,7 @@ CREATE OR REPLACE FUNCTION is_journal_due(p_key text, p_moves jsonb, p_stands bo
                      UNION SELECT id FROM intent WHERE kind = 'leg' AND ref = v_part[3])
           INTO v_merchant, v_asset, v_amount, v_net, v_is_added, v_is_over, v_intents
           FROM payout_leg l JOIN payout_batch b ON b.id = l.batch_id WHERE l.id = v_part[3]::bpchar;
+        SELECT * INTO v_lightning FROM lightning_payment WHERE leg_id = v_part[3]::bpchar;
       END IF;
       IF v_merchant IS NULL THEN RETURN false; END IF;
       IF v_end = '' THEN

@@ -1,11 +1,11 @@
--- What a payment by our Lightning node may become. It begins as what its withdrawal or refund says, is called for while
--- that is under way, ends once, and never changes otherwise. Paid needs the preimage of its hash: neither a node nor a
--- process can say so without it. Fires on every change of lightning_payment. CP001: a row is deleted. CP010: it has
--- ended. CP012: any other illegal move. CP014: it is not what its withdrawal or refund says.
+-- What a payment by our Lightning node may become. It begins as what its withdrawal, refund or payout line says, is
+-- called for while that is under way, ends once, and never changes otherwise. Paid needs the preimage of its hash:
+-- neither a node nor a process can say so without it. Fires on every change of lightning_payment. CP001: a row is
+-- deleted. CP010: it has ended. CP012: any other illegal move. CP014: it is not what that row says.
 CREATE OR REPLACE FUNCTION guard_lightning_payment() RETURNS trigger LANGUAGE plpgsql
   SECURITY DEFINER SET search_path = public, pg_temp AS $$
   DECLARE
-    v_withdrawal withdrawal; v_refund refund;
+    v_withdrawal withdrawal; v_refund refund; v_line payout_leg;
     -- Of whichever it is for.
     v_currency text; v_status text; v_net numeric; v_fee numeric; v_role text := 'cp_payments';
     v_is_later boolean := true;
@@ -20,6 +20,11 @@ CREATE OR REPLACE FUNCTION guard_lightning_payment() RETURNS trigger LANGUAGE pl
       -- An invoice that was given comes with its withdrawal; one of a Lightning address is asked for later.
       v_is_later := v_withdrawal.address LIKE '%@%';
       v_role := CASE WHEN v_is_later THEN 'cp_api' ELSE 'cp_payments' END;
+    ELSIF NEW.leg_id IS NOT NULL THEN
+      SELECT * INTO v_line FROM payout_leg WHERE id = NEW.leg_id;
+      v_currency := v_line.currency; v_status := v_line.status;
+      v_net := v_line.net_amount; v_fee := v_line.network_fee;
+      v_role := 'cp_api';
     ELSE
       SELECT * INTO v_refund FROM refund WHERE id = NEW.refund_id AND source = 'balance';
       v_currency := v_refund.currency; v_status := v_refund.status;
@@ -29,7 +34,7 @@ CREATE OR REPLACE FUNCTION guard_lightning_payment() RETURNS trigger LANGUAGE pl
       IF (v_currency = 'BTC_LN' AND v_status IN ('pending', 'awaiting_approval')
         AND v_net * 100000000000 = NEW.amount_msat AND v_fee * 100000000000 = NEW.fee_limit_msat
         AND (NEW.refund_id IS NULL OR v_refund.address = NEW.invoice)) IS NOT TRUE THEN
-        RAISE EXCEPTION 'payment % is not what % says', NEW.hash, coalesce(NEW.withdrawal_id, NEW.refund_id)
+        RAISE EXCEPTION 'payment % is not what % says', NEW.hash, coalesce(NEW.withdrawal_id, NEW.refund_id, NEW.leg_id)
           USING ERRCODE = 'CP014';
       END IF;
       IF session_user = v_role THEN
@@ -49,11 +54,11 @@ CREATE OR REPLACE FUNCTION guard_lightning_payment() RETURNS trigger LANGUAGE pl
     IF OLD.outcome IS NOT NULL AND NEW IS DISTINCT FROM OLD THEN
       RAISE EXCEPTION 'payment % is over (%)', OLD.hash, OLD.outcome USING ERRCODE = 'CP010';
     END IF;
-    IF (NEW.hash, NEW.id, NEW.withdrawal_id, NEW.refund_id, NEW.invoice, NEW.amount_msat, NEW.fee_limit_msat,
-        NEW.expires_at)
+    IF (NEW.hash, NEW.id, NEW.withdrawal_id, NEW.refund_id, NEW.leg_id, NEW.invoice, NEW.amount_msat,
+        NEW.fee_limit_msat, NEW.expires_at)
          IS DISTINCT FROM
-       (OLD.hash, OLD.id, OLD.withdrawal_id, OLD.refund_id, OLD.invoice, OLD.amount_msat, OLD.fee_limit_msat,
-        OLD.expires_at)
+       (OLD.hash, OLD.id, OLD.withdrawal_id, OLD.refund_id, OLD.leg_id, OLD.invoice, OLD.amount_msat,
+        OLD.fee_limit_msat, OLD.expires_at)
       OR NEW.calls NOT IN (OLD.calls, OLD.calls + 1)
       OR NEW.calls > OLD.calls
          AND (NEW.unanswered <> OLD.unanswered + 1 OR v_status IS DISTINCT FROM 'processing') THEN

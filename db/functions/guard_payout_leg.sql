@@ -1,7 +1,8 @@
 -- What a payout line pays never changes, except that its receiver bears a higher fee (is_fee_added), nor what sends it
 -- once that is signed: by it the journals of the line are checked. A signed line is no longer cancelled, unless all
 -- that was signed has expired, and a final status stays. The exception: a reorganisation may take back the transaction
--- that a line ended with, completed or reverted; then it is broadcast again. Fires on each update of a payout line.
+-- that a line ended with, completed or reverted; then it is broadcast again. No block has what is paid by Lightning.
+-- Fires on each update of a payout line.
 CREATE OR REPLACE FUNCTION guard_payout_leg() RETURNS trigger LANGUAGE plpgsql
   SECURITY DEFINER SET search_path = public, pg_temp AS $$
   BEGIN
@@ -10,7 +11,7 @@ CREATE OR REPLACE FUNCTION guard_payout_leg() RETURNS trigger LANGUAGE plpgsql
         IS DISTINCT FROM
         (OLD.batch_id, OLD.currency, OLD.address, OLD.destination_tag, OLD.amount, OLD.network_fee, OLD.added_fee,
          OLD.net_amount)
-      AND NOT is_fee_added('leg', OLD.intent_id, to_jsonb(OLD), to_jsonb(NEW)) THEN
+      AND NOT (NEW.currency <> 'BTC_LN' AND is_fee_added('leg', OLD.intent_id, to_jsonb(OLD), to_jsonb(NEW))) THEN
       RAISE EXCEPTION 'what payout leg % pays may not change', OLD.id USING ERRCODE = 'CP012';
     END IF;
     IF NEW.intent_id IS DISTINCT FROM OLD.intent_id AND OLD.status <> 'pending'
@@ -19,7 +20,8 @@ CREATE OR REPLACE FUNCTION guard_payout_leg() RETURNS trigger LANGUAGE plpgsql
     END IF;
     IF NEW.status = OLD.status THEN RETURN NEW; END IF;
     IF OLD.status IN ('completed', 'failed', 'refunded')
-        AND NOT (OLD.status = 'completed' AND NEW.status = 'broadcast' AND OLD.tx_id IS NOT NULL)
+        AND NOT (OLD.status = 'completed' AND NEW.status = 'broadcast' AND OLD.tx_id IS NOT NULL
+          AND OLD.currency <> 'BTC_LN')
         AND NOT (OLD.status = 'failed' AND NEW.status = 'broadcast' AND OLD.tx_id IS NOT NULL)
       OR OLD.status = 'pending' AND NEW.status NOT IN ('processing', 'failed', 'refunded')
       OR OLD.status IN ('processing', 'broadcast') AND NEW.status NOT IN ('broadcast', 'completed', 'failed')

@@ -168,13 +168,13 @@ export async function reopenHold(tx: EntityManager, hold: Pick<Hold, 'kind' | 'i
   }
 }
 
+/** What incidents call that which has a hold. */
+export const holdSubject = ({ kind, id }: Pick<Hold, 'kind' | 'id'>) =>
+  ({ kind: kind === 'leg' ? 'payout-line' : kind, id }) as const;
+
 /** What was returned after a reverted transaction may arrive after all, and can no longer be held. */
 export const noteHoldGone = (tx: EntityManager, hold: Pick<Hold, 'kind' | 'id'>): Promise<unknown> =>
-  openIncident(tx, {
-    kind: 'hold-gone',
-    subject: { kind: hold.kind === 'leg' ? 'payout-line' : hold.kind, id: hold.id },
-    details: hold,
-  });
+  openIncident(tx, { kind: 'hold-gone', subject: holdSubject(hold), details: hold });
 
 /** A transaction of ours that is final: what it took, from which account. */
 export type Mined = Readonly<{ txId: string; blockHash: string; native: string; chainFee: string; from: FeePayer }>;

@@ -43,6 +43,7 @@ export const lightningPaymentEntity = entity('lightning_payment', {
   over_at: nullable(timestamptz()),
   created_at: timestamptz(),
   refund_id: nullable(id()),
+  leg_id: nullable(id()),
   /** When the last call began. */
   called_at: nullable(timestamptz()),
   /** Since when no call can arrive any more, as two operators have said. */

@@ -23,7 +23,9 @@ export async function findOpenCall(tx: EntityManager, hash: string): Promise<Ope
   const [row] = await tx.query<Array<LightningPaymentRow & { merchant_id: string; is_old: boolean | null }>>(
     `SELECT l.*, coalesce(
          (SELECT merchant_id FROM withdrawal WHERE id = l.withdrawal_id),
-         (SELECT merchant_id FROM refund WHERE id = l.refund_id)) AS merchant_id,
+         (SELECT merchant_id FROM refund WHERE id = l.refund_id),
+         (SELECT b.merchant_id FROM payout_leg o JOIN payout_batch b ON b.id = o.batch_id WHERE o.id = l.leg_id)
+       ) AS merchant_id,
        l.called_at < clock_timestamp() - $2::interval AS is_old
        FROM lightning_payment l WHERE l.hash = $1`,
     [hash, callsLast],

@@ -1,5 +1,6 @@
 import type { EntityManager } from 'typeorm';
 import { openIncidentAgain } from '../incidents';
+import { holdSubject } from '../ledger/ledger';
 import { paidFor, paymentsWithRows, type LightningPaymentRow } from './payments';
 
 /** What our Lightning node should have ended long ago. Both take seconds where all is well. The alerts on
@@ -9,17 +10,16 @@ const [payingFor, takingFor] = ['30 minutes', '10 minutes'];
 /** Opens an incident for each payment that the node has under way for too long, and for each invoice whose money it was
  *  told to take and that is not booked. */
 export async function noteOverdue(tx: EntityManager): Promise<void> {
-  type Paying = Pick<LightningPaymentRow, 'hash' | 'withdrawal_id' | 'refund_id'> & { since: Date };
+  type Paying = LightningPaymentRow & { since: Date };
   const paying = await tx.query<Paying[]>(
-    `SELECT l.hash, l.withdrawal_id, l.refund_id, coalesce(w.updated_at, r.updated_at) AS since
-       FROM ${paymentsWithRows}
-      WHERE l.outcome IS NULL AND coalesce(w.status, r.status) = 'processing'
-        AND coalesce(w.updated_at, r.updated_at) < now() - $1::interval`,
+    `SELECT l.*, o.updated_at AS since FROM ${paymentsWithRows}
+      WHERE l.outcome IS NULL AND o.status = 'processing' AND o.updated_at < now() - $1::interval`,
     [payingFor],
   );
   for (const { hash, since, ...row } of paying) {
     const { kind, ref: id } = paidFor(row);
-    await openIncidentAgain(tx, { kind: 'lightning-overdue', subject: { kind, id }, details: { hash, since } });
+    const subject = holdSubject({ kind, id });
+    await openIncidentAgain(tx, { kind: 'lightning-overdue', subject, details: { hash, since } });
   }
   const taking = await tx.query<Array<{ id: string; paymentId: string; hash: string | null; since: Date | null }>>(
     `SELECT id, payment_id AS "paymentId", hash, decided_at AS since FROM lightning_invoice

@@ -1,8 +1,7 @@
 import type { DataSource, EntityManager } from 'typeorm';
 import { baseUnits, type Currency } from '../../domain/chains/assets';
 import type { GivenInvoice } from '../../domain/lightning/receiver';
-import type { RowKind } from '../../domain/txmanager/kinds';
-import type { WithdrawalRow } from '../../domain/withdrawals/withdrawal';
+import { invoicedKinds, kinds, type InvoicedKind, type KindFacts } from '../../domain/txmanager/kinds';
 import { everyCurrency } from '../limits/outbound';
 import { changedCount } from '../query';
 import type { RowOf } from '../entity';
@@ -17,15 +16,22 @@ export type LightningPaymentRow = RowOf<typeof lightningPaymentEntity>;
 const clocksDifferBy = '10 minutes';
 
 /** What a payment is for: one row of each has one payment, for ever. */
-export type PaidFor = Readonly<{ kind: RowKind; ref: string }>;
-export const paidFor = (row: Pick<LightningPaymentRow, 'withdrawal_id' | 'refund_id'>): PaidFor =>
-  row.withdrawal_id === null ? { kind: 'refund', ref: row.refund_id! } : { kind: 'withdrawal', ref: row.withdrawal_id };
+export type PaidFor = Readonly<{ kind: InvoicedKind; ref: string }>;
+/** The columns that say it: one of them is filled. */
+export type OwnerColumn = `${InvoicedKind}_id`;
+export function paidFor(row: Pick<LightningPaymentRow, OwnerColumn>): PaidFor {
+  const kind = invoicedKinds.find((one) => row[`${one}_id`] !== null)!;
+  return { kind, ref: row[`${kind}_id`]! };
+}
 
-/** SQL: payments `l` with what they are for, `w` or `r`. */
-export const paymentsWithRows = `lightning_payment l LEFT JOIN withdrawal w ON w.id = l.withdrawal_id
-  LEFT JOIN refund r ON r.id = l.refund_id`;
+const ownerSql = (kind: string, table: string, status: string): string =>
+  `SELECT ${status} AS status, o.updated_at FROM ${table} o WHERE o.id = l.${kind}_id`;
+/** SQL: payments `l` with what each is for, `o`: its status in the words of withdrawals, and since when it has it. */
+export const paymentsWithRows = `lightning_payment l CROSS JOIN LATERAL (${Object.entries<KindFacts>(kinds)
+  .flatMap(([kind, { invoiced }]) => (invoiced === null ? [] : [ownerSql(kind, invoiced.table, invoiced.status)]))
+  .join(' UNION ALL ')}) o`;
 
-/** What a withdrawal or refund is to pay; it is locked. false: the invoice is somebody's already, or it has one. */
+/** What a row is to pay; it is locked. false: the invoice is somebody's already, or it has one. */
 export async function planPayment(
   tx: EntityManager,
   { kind, ref }: PaidFor,
@@ -56,23 +62,33 @@ export async function planPayment(
 export const isKnownHash = async (tx: EntityManager, hash: string): Promise<boolean> =>
   (await tx.query<unknown[]>('SELECT hash FROM lightning_payment WHERE hash = $1', [hash])).length > 0;
 
-/** A withdrawal to a Lightning address that may leave, and has no invoice yet. While its money is stopped no invoice is
- *  asked for: it would expire meanwhile. */
-export type AwaitsInvoice = Readonly<Pick<WithdrawalRow, 'id' | 'address' | 'currency' | 'net_amount'>>;
+const awaitingSql = (kind: string, table: string, status: string): string =>
+  `SELECT '${kind}' AS kind, o.id, o.merchant_id, o.address, o.currency, o.net_amount FROM ${table} o
+      WHERE o.currency = 'BTC_LN' AND o.status = 'pending' AND ${status} = 'pending' AND o.address LIKE '%@%'
+        AND NOT EXISTS (SELECT FROM lightning_payment l WHERE l.${kind}_id = o.id)`;
+const awaitingRows = Object.entries<KindFacts>(kinds)
+  .flatMap(([kind, { invoiced }]) => (invoiced === null ? [] : [awaitingSql(kind, invoiced.table, invoiced.status)]))
+  .join(' UNION ALL ');
+/** What goes to a Lightning address, may leave, and has no invoice yet. While its money is stopped no invoice is asked
+ *  for: it would expire meanwhile. Merchants take turns, so that nobody waits for the mass payout of another. */
+export type AwaitsInvoice = PaidFor & Readonly<{ address: string; currency: Currency; net_amount: string }>;
 export const awaitInvoices = (db: DataSource): Promise<AwaitsInvoice[]> =>
   db.query<AwaitsInvoice[]>(
-    `SELECT w.id, w.address, w.currency, w.net_amount FROM withdrawal w JOIN merchant m ON m.id = w.merchant_id
-      WHERE w.currency = 'BTC_LN' AND w.status = 'pending' AND w.address LIKE '%@%' AND m.held_because IS NULL
-        AND NOT EXISTS (SELECT FROM egress_freeze f WHERE f.currency IN (w.currency, $1))
-        AND NOT EXISTS (SELECT FROM lightning_payment l WHERE l.withdrawal_id = w.id) ORDER BY w.created_at, w.id`,
+    `SELECT o.kind, o.id AS ref, o.address, o.currency, o.net_amount FROM (${awaitingRows}) o
+       JOIN merchant m ON m.id = o.merchant_id
+      WHERE m.held_because IS NULL AND NOT EXISTS (SELECT FROM egress_freeze f WHERE f.currency IN (o.currency, $1))
+      ORDER BY row_number() OVER (PARTITION BY o.merchant_id ORDER BY o.id), o.id`,
     [everyCurrency],
   );
+
+/** What of a row its invoice is held against. */
+export type PayableRow = Readonly<{ id: string; currency: Currency; net_amount: string; network_fee: string }>;
 
 /** The same for an invoice of exactly the net amount of its row; nodes on the way may take the row's network fee. */
 export const planInvoice = (
   tx: EntityManager,
-  kind: RowKind,
-  row: Readonly<{ id: string; currency: Currency; net_amount: string; network_fee: string }>,
+  kind: InvoicedKind,
+  row: PayableRow,
   { text, invoice }: GivenInvoice,
 ): Promise<boolean> =>
   planPayment(
@@ -94,17 +110,23 @@ export async function newestCalledAt(tx: EntityManager): Promise<Date | null> {
   return row?.newest ?? null;
 }
 
-/** Whether it has an invoice that has not ended. */
-export const hasOpenInvoice = async (tx: EntityManager, { kind, ref }: PaidFor): Promise<boolean> =>
-  (await tx.query<unknown[]>(`SELECT FROM lightning_payment WHERE ${kind}_id = $1 AND outcome IS NULL`, [ref])).length >
-  0;
+/** Whether one of these has an invoice that has not ended. */
+export const hasOpenInvoice = async (
+  tx: EntityManager,
+  kind: InvoicedKind,
+  refs: readonly string[],
+): Promise<boolean> =>
+  (
+    await tx.query<unknown[]>(`SELECT FROM lightning_payment WHERE ${kind}_id = ANY($1) AND outcome IS NULL LIMIT 1`, [
+      refs,
+    ])
+  ).length > 0;
 
 /** Those that have not ended: let go, or called for. The oldest first. */
 export const openPayments = (db: DataSource): Promise<Array<{ hash: string }>> =>
   db.query<Array<{ hash: string }>>(
     `SELECT l.hash FROM ${paymentsWithRows}
-      WHERE l.outcome IS NULL
-        AND (coalesce(w.status, r.status) IN ('pending', 'processing', 'broadcast') OR l.calls > 0)
+      WHERE l.outcome IS NULL AND (o.status IN ('pending', 'processing', 'broadcast') OR l.calls > 0)
       ORDER BY l.created_at, l.hash`,
   );
 

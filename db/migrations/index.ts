@@ -62,6 +62,7 @@ import { LightningPayments1799001050000 } from './1799001050000-lightning-paymen
 import { LightningRefunds1799001087000 } from './1799001087000-lightning-refunds';
 import { AddedFees1799001088000 } from './1799001088000-added-fees';
 import { PaymentsWithMoney1799001089000 } from './1799001089000-payments-with-money';
+import { LightningLines1799001090000 } from './1799001090000-lightning-lines';
 import { CallsGivenUp1799001110000 } from './1799001110000-calls-given-up';
 
 /** Every migration, oldest first; only ever added to. Functions, triggers and views are in db/functions. */
@@ -130,5 +131,6 @@ export const migrations = [
   LightningRefunds1799001087000,
   AddedFees1799001088000,
   PaymentsWithMoney1799001089000,
+  LightningLines1799001090000,
   CallsGivenUp1799001110000,
 ];

@@ -34,14 +34,19 @@ export const holdOfLine = (line: PayoutLineRow) => ({
 export const byCurrency = (lines: readonly PayoutLineRow[]): PayoutLineRow[] =>
   lines.toSorted((a, b) => (a.currency === b.currency ? a.row_index - b.row_index : a.currency < b.currency ? -1 : 1));
 
-export const requestPayout = (tx: EntityManager, row: BatchRow): Promise<unknown> =>
-  requestSignal(tx, {
+/** Asks for the workflow that sends its payments on chains. What goes by Lightning has none: the signer looks for its
+ *  rows. */
+export async function requestPayout(tx: EntityManager, row: BatchRow): Promise<void> {
+  const onChains = `SELECT FROM payout_leg WHERE batch_id = $1 AND currency <> 'BTC_LN' LIMIT 1`;
+  if (!(await tx.query<unknown[]>(onChains, [row.id])).length) return;
+  await requestSignal(tx, {
     workflow: 'payoutBatch',
     workflowId: workflowIds.payoutBatch(row.id),
     args: [row.id],
     signal: 'updated',
     attributes: { MerchantId: row.merchant_id, summary: `Mass payout of ${row.row_count} payments` },
   });
+}
 
 export const countsOf = (rows: ReadonlyArray<{ status: LineStatus; n: number }>): LineCounts => ({
   ...(Object.fromEntries(lineStatuses.map((status) => [status, 0])) as LineCounts),

@@ -19,9 +19,9 @@ export const readLightning = (db: Queryable): Promise<Reading[]> =>
         (SELECT coalesce(extract(epoch FROM clock_timestamp() - min(i.decided_at)), 0)
            FROM lightning_invoice i WHERE i.over_at IS NULL AND i.decision = 'take')::float8),
        ('payments_lightning_paying_age_seconds', '{}',
-        (SELECT coalesce(extract(epoch FROM clock_timestamp() - min(coalesce(w.updated_at, r.updated_at))), 0)
+        (SELECT coalesce(extract(epoch FROM clock_timestamp() - min(o.updated_at)), 0)
            FROM ${paymentsWithRows}
-          WHERE l.outcome IS NULL AND coalesce(w.status, r.status) = 'processing')::float8)
+          WHERE l.outcome IS NULL AND o.status = 'processing')::float8)
      ) reading (name, labels, value) WHERE reading.value IS NOT NULL
      UNION ALL SELECT 'payments_lightning_invoices', jsonb_build_object('state', state), count(*)::float8
        FROM lightning_invoice WHERE over_at IS NULL GROUP BY state`,

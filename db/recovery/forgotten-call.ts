@@ -1,18 +1,23 @@
 import type { EntityManager } from 'typeorm';
 import { isByLightning } from '../../domain/lightning/currency';
-import { hasOpenInvoice, type PaidFor } from '../lightning/payments';
+import type { InvoicedKind } from '../../domain/txmanager/kinds';
+import { hasOpenInvoice } from '../lightning/payments';
 import { isConfirmed } from './epoch';
 
-/** Whether a database that was restored may have forgotten that the Lightning node has paid for this: while it may, it
- *  is not cancelled. Before the signer has confirmed the database, its invoice may be forgotten too; after that, the
- *  signer asks the node about it first. */
+/** Whether a database that was restored may have forgotten that the Lightning node has paid for one of these: while it
+ *  may, they are not cancelled. Before the signer has confirmed the database, their invoices may be forgotten too;
+ *  after that, the signer asks the node about them first. */
 export const mayBeForgotten = async (
   tx: EntityManager,
-  paid: PaidFor,
-  { currency, created_at: createdAt }: Readonly<{ currency: string; created_at: Date }>,
-): Promise<boolean> =>
-  isByLightning(currency) &&
-  (!(await isConfirmed(tx)) || ((await isFromBeforeRecovery(tx, createdAt)) && (await hasOpenInvoice(tx, paid))));
+  kind: InvoicedKind,
+  rows: ReadonlyArray<Readonly<{ id: string; currency: string }>>,
+  createdAt: Date,
+): Promise<boolean> => {
+  const ids = rows.filter(({ currency }) => isByLightning(currency)).map(({ id }) => id);
+  if (!ids.length) return false;
+  if (!(await isConfirmed(tx))) return true;
+  return (await isFromBeforeRecovery(tx, createdAt)) && hasOpenInvoice(tx, kind, ids);
+};
 
 /** Whether a row of this time was restored with the database. */
 const isFromBeforeRecovery = async (tx: EntityManager, createdAt: Date): Promise<boolean> =>

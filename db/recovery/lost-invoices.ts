@@ -1,11 +1,13 @@
 import type { EntityManager } from 'typeorm';
+import { kinds } from '../../domain/txmanager/kinds';
 import { openIncident } from '../incidents';
+import { holdSubject } from '../ledger/ledger';
 import { newestCalledAt, paymentsWithRows, planPayment, type PaidFor } from '../lightning/payments';
 import { claimAgain, mayBeClaimedAgain } from '../refunds/lost-claims';
 import { overlapMs, type OutsideRecord } from './lost';
 
 /** Invoices that our Lightning node was told to pay in the time that a recovery has lost. An invoice that a Lightning
- *  address gave after the backup is in no row: with a second one the withdrawal would be paid twice. */
+ *  address gave after the backup is in no row: with a second one its receiver would be paid twice. */
 
 /** What the signer records before it has the node pay for the first time, outside the database. */
 export type CalledRecord = PaidFor &
@@ -19,7 +21,7 @@ export type CalledRecord = PaidFor &
   }>;
 export type CallRecord = OutsideRecord<CalledRecord>;
 
-/** Gives each withdrawal and refund the invoice back that was to be paid for it: the signer then asks the node about
+/** Gives each row the invoice back that was to be paid for it: the signer then asks the node about
  *  that hash, and books it or has it paid. Where the row is gone, or can no longer be paid so, an incident says what
  *  was to be paid. Answers how many have theirs back. */
 export async function restoreCalled(tx: EntityManager, record: CallRecord): Promise<number> {
@@ -44,7 +46,7 @@ const isFollowed = async (tx: EntityManager, hash: string): Promise<boolean> =>
   (
     await tx.query<unknown[]>(
       `SELECT FROM ${paymentsWithRows}
-        WHERE l.hash = $1 AND (l.outcome IS NOT NULL OR l.calls > 0 OR coalesce(w.status, r.status) <> 'cancelled')`,
+        WHERE l.hash = $1 AND (l.outcome IS NOT NULL OR l.calls > 0 OR o.status <> 'cancelled')`,
       [hash],
     )
   ).length > 0;
@@ -55,8 +57,9 @@ const openStatuses = ['awaiting_address', 'awaiting_approval', 'pending'];
 async function isOpenWith(tx: EntityManager, one: CalledRecord): Promise<boolean> {
   const { kind, ref, amountMsat, feeLimitMsat } = one;
   if (!(await mayBeClaimedAgain(tx, one))) return false;
+  const { table, status } = kinds[kind].invoiced;
   const rows = await tx.query<unknown[]>(
-    `SELECT FROM ${kind} o WHERE id = $1 AND currency = 'BTC_LN' AND status = ANY($4)
+    `SELECT FROM ${table} o WHERE id = $1 AND currency = 'BTC_LN' AND ${status} = ANY($4)
         AND net_amount * 100000000000 = $2 AND network_fee * 100000000000 = $3
         AND NOT EXISTS (SELECT FROM lightning_payment l WHERE l.${kind}_id = o.id) FOR UPDATE`,
     [ref, amountMsat, feeLimitMsat, openStatuses],
@@ -67,6 +70,6 @@ async function isOpenWith(tx: EntityManager, one: CalledRecord): Promise<boolean
 const noteForgotten = (tx: EntityManager, { kind, ref: id, hash, amountMsat }: CalledRecord): Promise<unknown> =>
   openIncident(tx, {
     kind: 'hold-gone',
-    subject: { kind, id },
+    subject: holdSubject({ kind, id }),
     details: { id, kind, paymentHash: hash, amountMsat },
   });

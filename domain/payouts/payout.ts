@@ -1,6 +1,7 @@
-import { assetOf, baseUnits, findAsset, type Asset, type Currency } from '../chains/assets';
+import { assetOf, baseUnits, isByLightning, payableAsset, type Asset, type Currency } from '../chains/assets';
 import { nativeCost, outgoingWork } from '../chains/costs';
 import { faultOfTag, isCarried, normalTag, tagIn, type Destination } from '../chains/tags';
+import { lightningAddressIn, wayFee } from '../lightning/receiver';
 import { add, compare, divide, fit, isAmount, isPositive, subtract, times } from '../money';
 import { shown } from '../payments/shown';
 import { messageOf, type WaitCause } from '../txmanager/waits';
@@ -47,6 +48,8 @@ export type ValidatedRow =
 
 /** What rows are validated by. */
 export type PayoutTerms = Readonly<{
+  /** Whether money leaves by Lightning. */
+  byLightning: boolean;
   /** Native base units per unit of work, and units of the currency per whole native unit; undefined: nobody knows
    *  now. */
   priceOf: (currency: Currency) => Readonly<{ unitPrice: string; nativeRate: string }> | undefined;
@@ -110,8 +113,20 @@ export const receiverIn = ({ address, destinationTag }: PayoutRow): Destination 
   ...tagIn({ tag: destinationTag?.trim() || undefined }),
 });
 
+/** The asset of a row; undefined: nothing is paid in it. */
+export const assetIn = (row: PayoutRow, byLightning: boolean): Asset | undefined =>
+  payableAsset(row.currency.trim().toUpperCase(), byLightning);
+
+/** By Lightning: the address in the one spelling in which it is stored; or what is wrong with it, in words. An invoice
+ *  is of one payment, and lasts an hour: no whitelist has it, and it does not wait for an approval. */
+export const lightningReceiver = ({ address, tag }: Destination): Destination | string => {
+  const read = lightningAddressIn(address);
+  if (read === null) return 'By Lightning, a mass payout pays Lightning addresses of the whitelist alone';
+  return { address: read, ...tagIn({ tag }) };
+};
+
 function candidateOf(row: PayoutRow, rowIndex: number, terms: PayoutTerms): Candidate | string {
-  const asset = findAsset(row.currency.trim().toUpperCase());
+  const asset = assetIn(row, terms.byLightning);
   if (!asset) return `Unsupported currency ${row.currency}`;
   const { currency, decimals } = asset;
   const receiver = terms.receiverOf(asset, receiverIn(row));
@@ -130,7 +145,9 @@ function candidateOf(row: PayoutRow, rowIndex: number, terms: PayoutTerms): Cand
   if (!isPositive(amount)) return 'The amount is too small';
   if (!terms.isListed(currency, address, destinationTag))
     return `The address is not on the withdrawal whitelist for ${currency}`;
-  if (!terms.priceOf(currency)) return `${currency} cannot be priced now, try again shortly`;
+  // By Lightning the fee is a share of the amount.
+  if (!isByLightning(currency) && !terms.priceOf(currency))
+    return `${currency} cannot be priced now, try again shortly`;
   return { row, rowIndex, currency, address, destinationTag, amount };
 }
 
@@ -146,7 +163,8 @@ export function validateBatch(rows: readonly PayoutRow[], terms: PayoutTerms): V
   const candidates = rows.map((row, rowIndex) => candidateOf(row, rowIndex, terms));
   const counts = new Map<Currency, number>();
   for (const one of candidates)
-    if (typeof one !== 'string') counts.set(one.currency, (counts.get(one.currency) ?? 0) + 1);
+    if (typeof one !== 'string' && !isByLightning(one.currency))
+      counts.set(one.currency, (counts.get(one.currency) ?? 0) + 1);
   const fees = new Map(
     [...counts].map(([currency, count]) => [
       currency,
@@ -155,7 +173,7 @@ export function validateBatch(rows: readonly PayoutRow[], terms: PayoutTerms): V
   );
   const validated = candidates.map((one, rowIndex): ValidatedRow => {
     if (typeof one === 'string') return { row: rows[rowIndex]!, rowIndex, error: one };
-    const networkFee = fees.get(one.currency)!;
+    const networkFee = isByLightning(one.currency) ? wayFee(one.amount) : fees.get(one.currency)!;
     const net = subtract(one.amount, networkFee);
     const { dust } = assetOf(one.currency);
     if (!isPositive(net) || compare(net, dust) < 0)

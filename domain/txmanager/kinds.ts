@@ -17,11 +17,22 @@ export type KindFacts = Readonly<{
   holdsIn: string | null;
   /** The rows whose receiver bears the network fee: their table, and SQL that tells them from the others. */
   borne: Readonly<{ table: string; where: string }> | null;
+  /** Its rows, where an invoice of Lightning may pay them: their table, and SQL that says how the row `o` stands, in
+   *  the words of withdrawals. */
+  invoiced: Readonly<{ table: string; status: string }> | null;
   /** What a merchant's statement calls the source of such a hold, and the entry when the money has arrived. */
   statement: Readonly<{ sourceType: string; arrived: string }> | null;
 }>;
 
-const inside = { leaves: false, limit: null, record: null, holdsIn: null, borne: null, statement: null } as const;
+const inside = {
+  leaves: false,
+  limit: null,
+  record: null,
+  holdsIn: null,
+  borne: null,
+  invoiced: null,
+  statement: null,
+} as const;
 
 export const kinds = {
   gas: { ...inside, spends: 'gas', isSettled: false },
@@ -34,6 +45,7 @@ export const kinds = {
     record: 'refund',
     holdsIn: `refund WHERE source = 'balance'`,
     borne: { table: 'refund', where: `fee_bearer = 'payer'` },
+    invoiced: { table: 'refund', status: 'o.status' },
     statement: { sourceType: 'refund', arrived: 'refund' },
   },
   withdrawal: {
@@ -44,6 +56,7 @@ export const kinds = {
     record: 'withdrawal',
     holdsIn: 'withdrawal',
     borne: { table: 'withdrawal', where: `fee_mode = 'deduct'` },
+    invoiced: { table: 'withdrawal', status: 'o.status' },
     statement: { sourceType: 'withdrawal', arrived: 'withdrawal' },
   },
   consolidate: { ...inside, spends: 'treasury', isSettled: false },
@@ -59,6 +72,13 @@ export const kinds = {
     record: null,
     holdsIn: null,
     borne: { table: 'payout_leg', where: 'true' },
+    invoiced: {
+      table: 'payout_leg',
+      // Its mass payout is approved, not the line.
+      status: `CASE WHEN o.status = 'refunded' THEN 'cancelled' WHEN o.status = 'pending' AND (
+        SELECT b.approved_at FROM payout_batch b WHERE b.id = o.batch_id) IS NULL THEN 'awaiting_approval'
+        ELSE o.status END`,
+    },
     statement: { sourceType: 'massPayout', arrived: 'payout_leg' },
   },
   /** Signed in the time that a recovery has lost. Never planned: an intent that is planned again takes it over. */
@@ -71,8 +91,8 @@ type KindWith<Fact> = { [K in Kind]: Kinds[K] extends Fact ? K : never }[Kind];
 export type LeavingKind = KindWith<{ leaves: true }>;
 /** Kinds that hold a merchant's money until it has arrived. */
 export type HoldingKind = KindWith<{ statement: object }>;
-/** Of these one row holds a merchant's money for one receiver. */
-export type RowKind = KindWith<{ holdsIn: string }>;
+/** Kinds whose rows our Lightning node may pay. */
+export type InvoicedKind = KindWith<{ invoiced: object }>;
 export type LimitName = NonNullable<Kinds[Kind]['limit']>;
 export type RecordTable = NonNullable<Kinds[Kind]['record']>;
 
@@ -86,6 +106,7 @@ export const isOfMany = ({ kind, payment_id }: Readonly<{ kind: string; payment_
 
 const namesWith = (isSo: (facts: KindFacts) => boolean): Kind[] =>
   (Object.keys(kinds) as Kind[]).filter((kind) => isSo(kinds[kind]));
+export const invoicedKinds = namesWith((facts) => facts.invoiced !== null) as InvoicedKind[];
 /** Kinds whose money leaves, which a second transaction would send twice. */
 export const leavingKinds = (): Kind[] => namesWith((facts) => facts.leaves);
 /** Kinds that bring addresses of ours what their transactions cost. */

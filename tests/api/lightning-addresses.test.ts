@@ -1,12 +1,18 @@
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { DataSource } from 'typeorm';
-import { fetchInvoices } from '../../activities/lightning/fetch';
-import { askOutside } from '../../activities/webhooks/outbound';
 import { freeze, unfreeze } from '../../db/limits/outbound';
 import { restoreCalled, type CallRecord } from '../../db/recovery/lost-invoices';
-import { closed } from '../../sandbox/parts/listening';
 import { connectionsTo, urlFor } from '../setup/postgres';
+import {
+  address,
+  look,
+  metadata,
+  newest,
+  payRequest,
+  usualAnswers,
+  wallet,
+  withHost,
+  type Answers,
+} from './lightning-host';
 import {
   anInvoice,
   balanceOf,
@@ -31,72 +37,18 @@ import {
   type Rich,
 } from './lightning-out';
 
-/** Withdrawals to Lightning addresses: the payments worker asks their host for the invoice, and the signer pays it. The
- *  host is a server of this test. */
-
-type Answers = Readonly<{ request: object; invoice: (msat: bigint) => object }>;
-const metadata = '[["text/plain","tea for two"],["text/identifier","me@wallet.example"]]';
-const address = 'me@wallet.example';
+/** Withdrawals to Lightning addresses: the payments worker asks their host for the invoice, and the signer pays it. */
 
 let ann: Rich;
-let host: Server;
-let answers: Answers;
-let asked: string[];
-let given: string;
 withNode();
-
-beforeAll(async () => {
-  host = createServer(({ url = '/' }, response) => {
-    const { pathname, searchParams } = new URL(url, 'http://host');
-    const answer = pathname.startsWith('/.well-known/')
-      ? answers.request
-      : answers.invoice(BigInt(searchParams.get('amount') ?? '0'));
-    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answer));
-  });
-  await new Promise<void>((resolve) => host.listen(0, '127.0.0.1', resolve));
-});
-afterAll(() => closed(host));
+withHost();
 beforeEach(async () => {
   node.mend();
   node.nextEnd = 'SUCCEEDED';
-  asked = [];
-  answers = usualAnswers;
   ann = await rich();
   expect((await list(ann, 'Me@Wallet.Example')).body.data).toMatchObject({ address });
 });
 
-const payRequest = {
-  ...{ tag: 'payRequest', callback: 'https://wallet.example/pay?user=me', metadata },
-  ...{ minSendable: 1000, maxSendable: 100_000_000_000 },
-};
-const usualAnswers: Answers = {
-  request: payRequest,
-  invoice(msat) {
-    const { text, hash } = anInvoice({ satoshi: parseInt((msat / 1000n).toString(), 10), metadata });
-    given = hash;
-    return { pr: text, routes: [] };
-  },
-};
-/** What is asked of wallet.example is answered here; all else goes where it says. */
-const ask: typeof askOutside = (one) => {
-  asked.push(one.url);
-  const { hostname, pathname, search } = new URL(one.url);
-  if (hostname !== 'wallet.example') return askOutside(one);
-  const { port } = host.address() as AddressInfo;
-  return askOutside({ ...one, url: `http://127.0.0.1:${port}${pathname}${search}`, allowInsecure: true });
-};
-let now = Date.now();
-/** One look of the payments worker, some time after the one before; what it has said. */
-async function look(tries: Parameters<typeof fetchInvoices>[1] = new Map()): Promise<string[]> {
-  const faults: string[] = [];
-  const warn = ({ fault }: { fault: string }): void => void faults.push(fault);
-  const chain = { chainNames: { bitcoin: 'regtest' } } as never;
-  const config = { POLL_INTERVAL_MS: 50, ALLOW_INSECURE_CALLBACKS: false, chain };
-  const deps = { db: payments, config, log: { warn } as never, ask };
-  now += 60_000;
-  await fetchInvoices(deps, tries, now);
-  return faults;
-}
 const toAddress = async (over: object = {}): Promise<string> => {
   const { status, body } = await withdraw(ann, address, over);
   expect([status, body.data?.address]).toEqual([201, address]);
@@ -109,16 +61,16 @@ const untouched = { balance: earned, reserved: '0' };
 it('is paid to the invoice that the address gives, once', async () => {
   const id = await toAddress();
   expect(await look()).toEqual([]);
-  expect(asked).toEqual([
+  expect(wallet.asked).toEqual([
     'https://wallet.example/.well-known/lnurlp/me',
     'https://wallet.example/pay?user=me&amount=20000000',
   ]);
   await Promise.all([look(), look()]);
-  expect(asked).toHaveLength(2);
-  await step(given);
-  await step(given);
-  expect(await shown(ann, id)).toMatchObject({ status: 'completed', txId: given, address });
-  expect(calls(given)).toBe(1);
+  expect(wallet.asked).toHaveLength(2);
+  await step(newest());
+  await step(newest());
+  expect(await shown(ann, id)).toMatchObject({ status: 'completed', txId: newest(), address });
+  expect(calls(newest())).toBe(1);
   expect(await found()).toEqual([]);
 });
 
@@ -129,14 +81,14 @@ it('is asked for by its entry of the whitelist too, and takes its fee out of the
   const { body } = await withdraw(ann, '', by);
   expect(body.data).toMatchObject({ address, netToDestination: '0.000199', networkFee: '0.000001' });
   expect(await look()).toEqual([]);
-  await step(given);
-  await step(given);
+  await step(newest());
+  await step(newest());
   expect(await shown(ann, body.data._id)).toMatchObject({ status: 'completed' });
 });
 
 it('takes an invoice that has a text of its own, as a link too', async () => {
   const { text, hash } = anInvoice();
-  answers = { ...usualAnswers, invoice: () => ({ pr: `LIGHTNING:${text.toUpperCase()}` }) };
+  wallet.answers = { ...usualAnswers, invoice: () => ({ pr: `LIGHTNING:${text.toUpperCase()}` }) };
   const id = await toAddress();
   expect(await look()).toEqual([]);
   expect(await rowsOf(id)).toEqual([{ hash }]);
@@ -172,7 +124,7 @@ it.each<[string, Partial<Answers>, RegExp]>([
     /its invoice is of another text/,
   ],
 ])('comes back where the host %s', async (_what, over, why) => {
-  answers = { ...usualAnswers, ...over };
+  wallet.answers = { ...usualAnswers, ...over };
   const id = await toAddress();
   const tries = new Map();
   expect(await look(tries)).toEqual([expect.stringMatching(why)]);
@@ -191,20 +143,20 @@ it('asks nobody inside, whatever an address says', async () => {
   expect((await list(ann, inside)).status).toBe(201);
   const { body } = await withdraw(ann, inside);
   expect(await look()).toHaveLength(1);
-  expect(asked).toEqual(['https://127.0.0.1/.well-known/lnurlp/me']);
+  expect(wallet.asked).toEqual(['https://127.0.0.1/.well-known/lnurlp/me']);
   expect((await ann.post(`/api/v1/withdrawals/${body.data._id}/cancel`)).status).toBe(200);
 });
 
 it('asks for nothing while the money is stopped, and tries nobody in vain meanwhile', async () => {
   const id = await toAddress();
   await db.query(`UPDATE merchant SET held_because = 'asked' , held_at = now() WHERE id = $1`, [ann.merchantId]);
-  expect([await look(), asked]).toEqual([[], []]);
+  expect([await look(), wallet.asked]).toEqual([[], []]);
   await db.query('UPDATE merchant SET held_because = NULL, held_at = NULL WHERE id = $1', [ann.merchantId]);
   await freeze(db.manager, 'BTC_LN', 'the node lacks it');
-  expect([await look(), asked]).toEqual([[], []]);
+  expect([await look(), wallet.asked]).toEqual([[], []]);
   await unfreeze(db.manager, 'BTC_LN');
   expect(await look()).toEqual([]);
-  expect(await rowsOf(id)).toEqual([{ hash: given }]);
+  expect(await rowsOf(id)).toEqual([{ hash: newest() }]);
 });
 
 it('is given no invoice by the API, and its own by nobody else', async () => {
@@ -239,7 +191,7 @@ describe('where a backup is restored from before its invoice', () => {
   it.each(['SUCCEEDED', 'lost'] as const)('fetches no second one: the call before was %s', async (end) => {
     const id = await toAddress();
     expect(await look()).toEqual([]);
-    const first = given;
+    const first = newest();
     expect(called.filter(({ ref }) => ref === id)).toEqual([]);
     if (end === 'lost') node.isAway = (path) => path === '/v2/router/send';
     await step(first).catch(() => undefined);
@@ -247,8 +199,8 @@ describe('where a backup is restored from before its invoice', () => {
     node.mend();
     await restore(id);
     expect(await rowsOf(id)).toEqual([{ hash: first }]);
-    asked = [];
-    expect([await look(), asked]).toEqual([[], []]);
+    wallet.asked = [];
+    expect([await look(), wallet.asked]).toEqual([[], []]);
     expect((await ann.post(`/api/v1/withdrawals/${id}/cancel`)).status).toBe(409);
     await step(first);
     await step(first);
@@ -262,8 +214,8 @@ describe('where a backup is restored from before its invoice', () => {
     await restore(id);
     expect((await ann.post(`/api/v1/withdrawals/${other}/cancel`)).status).toBe(200);
     expect(await look()).toEqual([]);
-    await step(given);
-    await step(given);
+    await step(newest());
+    await step(newest());
     expect(await shown(ann, id)).toMatchObject({ status: 'completed' });
   });
 

@@ -6,12 +6,15 @@ import { resolveOverdue } from '../../db/incidents';
 import { readLightning } from '../../db/readings/lightning';
 import { aPaymentWithInvoice, askedMsat, follow } from '../activities/lightning-shop';
 import { unguarded } from '../unguarded';
-import { anInvoice, chain, db, node, payments, rich, shown, step, waiting, withNode } from './lightning-out';
+import { address, withHost } from './lightning-host';
+import { anInvoice, chain, db, list, node, payments, rich, shown, step, waiting, withNode } from './lightning-out';
+import { ann as payer, become, waiting as waitingLine } from './lightning-payout';
 import { nameInvoice, openedRefund, paymentOf } from './lightning-refund';
 
 /** What the node should have ended long ago: incidents and metrics, as the payments worker has them. */
 
 withNode();
+withHost();
 beforeEach(() => {
   node.mend();
   node.nextEnd = 'SUCCEEDED';
@@ -30,7 +33,7 @@ const incidents = (): Promise<unknown[]> =>
 const secondsOf = async (what: 'paying' | 'taking'): Promise<number> =>
   (await readLightning(payments)).find(({ name }) => name === `payments_lightning_${what}_age_seconds`)!.value;
 const back = async (
-  table: 'withdrawal' | 'refund' | 'lightning_invoice',
+  table: 'withdrawal' | 'refund' | 'payout_leg' | 'lightning_invoice',
   id: string,
   minutes: number,
 ): Promise<void> => {
@@ -73,6 +76,22 @@ it('tells of a refund that the node does not end, until it has', async () => {
   await back('refund', id, 31);
   await look();
   expect(await incidents()).toEqual([{ kind: 'lightning-overdue', of: 'refund', id, hash }]);
+  expect(await secondsOf('paying')).toBeGreaterThan(1800);
+  node.paid.get(hash)!.status = 'SUCCEEDED';
+  await step(hash);
+  await look();
+  expect([await incidents(), await secondsOf('paying')]).toEqual([[], 0]);
+});
+
+it('tells of a payout line that the node does not end, until it has', async () => {
+  become(await rich());
+  expect((await list(payer, address)).status).toBe(201);
+  const { line: id, hash } = await waitingLine();
+  node.nextEnd = 'IN_FLIGHT';
+  await step(hash);
+  await back('payout_leg', id, 31);
+  await look();
+  expect(await incidents()).toEqual([{ kind: 'lightning-overdue', of: 'payout-line', id, hash }]);
   expect(await secondsOf('paying')).toBeGreaterThan(1800);
   node.paid.get(hash)!.status = 'SUCCEEDED';
   await step(hash);

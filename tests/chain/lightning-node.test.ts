@@ -299,16 +299,22 @@ describe('a payment', () => {
     expect(asked.map(({ body }) => body)).toEqual([expect.objectContaining({ amt_msat: '7' })]);
   });
 
-  it('that was sent before is told of as it is', async () => {
-    answers[tracked] = { body: payment('SUCCEEDED', { payment_preimage: preimage, fee_msat: '21' }) };
-    for (const message of ['invoice is already paid', 'payment is in transition', 'payment already exists']) {
-      answers['/v2/router/send'] = refusal(message, 409);
-      expect(await payments().pay(paying)).toEqual({
-        ...{ state: 'paid', amountMsat: 1_000_000n, feeMsat: 21n, preimage },
-      });
+  it('that the node refuses does not begin; what is said of a connection is no answer', async () => {
+    const errors: readonly [code: number, message: string][] = [
+      [2, 'invoice expired. Valid until 2023'],
+      [3, 'no such channel'],
+      [6, 'payment is in transition'],
+    ];
+    for (const [code, reason] of errors)
+      for (const body of [{ code, message: reason, details: [] }, { error: { code, message: reason, details: [] } }]) {
+        answers['/v2/router/send'] = { status: 500, body };
+        expect(await payments().pay(paying)).toEqual({ state: 'refused', reason });
+      }
+    for (const code of [1, 4, 8, 13, 14]) {
+      answers['/v2/router/send'] = { status: 503, body: { code, message: 'the connection is gone', details: [] } };
+      await expect(payments().pay(paying)).rejects.toMatchObject(away);
     }
-    answers['/v2/router/send'] = refusal('invoice expired. Valid until 2023');
-    await expect(payments().pay(paying)).rejects.toMatchObject(away);
+    expect(asked.filter(({ path }) => path !== '/v2/router/send')).toEqual([]);
     await expect(payments().pay({ ...paying, invoice: 'lnbcrt1' })).rejects.toMatchObject({ code: 'INVALID_ADDRESS' });
   });
 

@@ -1,4 +1,4 @@
-import { validateBatch, type PayoutTerms } from '../../domain/payouts/payout';
+import { lightningReceiver, validateBatch, type PayoutTerms } from '../../domain/payouts/payout';
 import { swapMessages } from '../../domain/conversions/swap';
 import { notNow, tooLittle, tooMuch } from '../../domain/conversions/conversion';
 import { failureOf } from '../../txmanager/kinds/failure';
@@ -10,12 +10,14 @@ import { waitMessages } from '../../domain/txmanager/waits';
 import type { NetworkId } from '../../domain/chains/assets';
 import { xrplCodec } from '../../chains/xrpl/codec';
 import type { Destination } from '../../domain/chains/tags';
+import { checkPayable, type PayableInvoice } from '../../domain/lightning/receiver';
 import { sentence } from '../../web/dashboard/texts/sentences-de';
 import { xrplChains } from '../chain/expiring-networks';
 
 /** What the API says of rows and records in English reaches no German page as it is. */
 
 const terms: PayoutTerms = {
+  byLightning: false,
   priceOf: (currency) => (currency === 'BTC' ? undefined : { unitPrice: '2000000000', nativeRate: '3200.5' }),
   normalise: (_asset, address) => (address === 'nowhere' ? null : address),
   receiverOf: (_asset, given) => given,
@@ -69,6 +71,7 @@ const english = [
   packedAs('mainnet', account),
   ...(['bitcoin', 'ethereum'] as const).flatMap((network) => badAddresses.map((one) => refusedAs(network, one))),
   ownAddress,
+  lightningReceiver({ address: 'lnbc1' }) as string,
   ...validateBatch(bad, terms).rows.flatMap(({ error }) => error ?? []),
   ...validateBatch(bad, terms).reasons.map(({ message }) => message),
   ...validateBatch([], terms).reasons.map(({ message }) => message),
@@ -92,6 +95,31 @@ it('finds a refusal of each row', () => {
 it.each([...new Set(english)])('is said in German: %s', (message) => {
   expect(sentence(message)).not.toBe(message);
   expect(sentence(message)).not.toMatch(/\b(the|is|not|cannot|and|at|of)\b/);
+});
+
+it('says in German which invoices are not paid', () => {
+  const now = new Date('2026-01-01T00:00:00Z');
+  const invoice = {
+    ...{ network: 'regtest', amountMsat: 20_000_000n, hash: 'ab'.repeat(32), payee: 'theirs', descriptionHash: null },
+    ...{ expiresAt: now.getTime() / 1000 + 600, cltvBlocks: 18 },
+  };
+  const refusals: readonly Partial<PayableInvoice>[] = [
+    ...[{ network: 'mainnet' }, { payee: 'ours' }, { expiresAt: 0 }, { expiresAt: 1e13 }, { cltvBlocks: 2013 }],
+    ...[{ amountMsat: null }, { amountMsat: 20_000_500n }, { amountMsat: 30_000_000n }],
+  ];
+  for (const over of refusals) {
+    const terms = { net: '0.0002', network: 'regtest', ownKey: 'ours', now };
+    let message = 'taken';
+    try {
+      checkPayable({ ...invoice, ...over }, terms);
+    } catch (error) {
+      ({ message } = error as Error);
+    }
+    expect([message, sentence(message)]).toEqual([
+      expect.stringMatching(/nvoice|service/),
+      expect.not.stringMatching(message.slice(0, 12)),
+    ]);
+  }
 });
 
 it('keeps amounts and currencies, and what it does not know', () => {

@@ -3,6 +3,7 @@ import { assetOf, networkOf, assets } from '../../domain/chains/assets';
 import { add, compare, Decimal, fit, fromUnits, isPositive, subtract, times } from '../../domain/money';
 import {
   batchStatusOf,
+  lightningReceiver,
   validateBatch,
   lineStatuses,
   payoutFee,
@@ -12,6 +13,7 @@ import {
 
 const run = <T>(property: fc.IProperty<T>) => fc.assert(property, { numRuns: 200 });
 const terms = (over: Partial<PayoutTerms> = {}): PayoutTerms => ({
+  byLightning: false,
   priceOf: (currency) => ({
     unitPrice: networkOf(currency).kind === 'utxo' ? '5' : '2000000000',
     nativeRate: assetOf(currency).stable ? '3200.5' : '1',
@@ -149,6 +151,45 @@ describe('validateBatch', () => {
     expect(validateBatch([], all).reasons).toMatchObject([{ code: 'NO_ROWS' }]);
     expect(validateBatch(Array(500).fill(one), all).reasons).toEqual([]);
     expect(validateBatch(Array(501).fill(one), all).reasons).toMatchObject([{ code: 'TOO_MANY_ROWS' }]);
+  });
+
+  describe('by Lightning', () => {
+    const rowOf = (amount: string) => ({ currency: 'btc_ln', address: 'me@wallet.example', amount });
+    const on = terms({ byLightning: true, balances: { BTC_LN: '1' }, priceOf: () => undefined });
+
+    it('takes of each row what its way may take, whatever a network costs', () => {
+      const validated = validateBatch([rowOf('0.01'), rowOf('0.00001'), rowOf('0.123456789')], on);
+      expect(validated.lines).toMatchObject([
+        { currency: 'BTC_LN', amount: '0.01', networkFee: '0.00005', net: '0.00995' },
+        { amount: '0.00001', networkFee: '0.0000001', net: '0.0000099' },
+        { amount: '0.12345678', networkFee: '0.00061729', net: '0.12283949' },
+      ]);
+      expect(validated).toMatchObject({
+        ...{ totalsByCurrency: { BTC_LN: '0.13346678' }, feeByCurrency: { BTC_LN: '0.00066739' }, reasons: [] },
+      });
+    });
+
+    it.each([
+      ['dust', rowOf('0.000001'), 'After the network fee of 0.0000001 less than 0.000001 is left'],
+      ['a tag', { ...rowOf('0.01'), destinationTag: '7' }, 'BTC_LN has no destination tags'],
+    ])('refuses %s', (_what, row, why) => {
+      expect(validateBatch([row], on).rows[0]!.error).toBe(why);
+    });
+
+    it('is unknown where money does not leave so', () => {
+      expect(validateBatch([rowOf('0.01')], { ...on, byLightning: false }).rows[0]!.error).toMatch(/^Unsupported/);
+    });
+
+    it.each(['lnbc1invoice', `02${'a'.repeat(64)}`, `02${'a'.repeat(64)}@host.example:9735`, 'me@host', ''])(
+      'reads no address in %j',
+      (address) => {
+        expect(lightningReceiver({ address })).toMatch(/pays Lightning addresses/);
+      },
+    );
+
+    it('reads addresses in lower case', () => {
+      expect(lightningReceiver({ address: ' Me@Wallet.Example ' })).toEqual({ address: 'me@wallet.example' });
+    });
   });
 
   it('refuses what nobody can price now', () => {

@@ -1,7 +1,10 @@
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fetchInvoices } from '../../activities/lightning/fetch';
+import type { Ask, Posted } from '../../activities/webhooks/outbound';
 import { knownNode } from '../../db/lightning/node';
+import { fromUnits } from '../../domain/money';
 import { lndInvoices } from '../../chains/lightning/invoices';
 import { invoiceOf, payerNodeOf, payInvoice } from '../../sandbox/lightning-payer';
 import { until } from '../../sandbox/parts/lightning/channels';
@@ -51,6 +54,37 @@ withNodes('a sandbox with Lightning', () => {
     await world.until('the withdrawal is completed', async () => (await status()) === 'completed');
     expect(await world.audit()).toEqual([]);
   });
+
+  it('pays lines of a mass payout to Lightning addresses', async () => {
+    const { ann } = owner;
+    const [tea, milk] = ['tea@wallet.localhost', 'milk@wallet.localhost'];
+    for (const address of [tea, milk])
+      await ann.post('/api/v1/whitelist/wallet', { currency: 'BTC_LN', address, totpCode: await ann.totpCode() });
+    const rows = [tea, milk, tea].map((address) => ({ currency: 'BTC_LN', address, amount: '0.00005' }));
+    const made = await ann.post('/api/v1/mass-payouts', { rows, totpCode: await ann.totpCode() });
+    const id = made.body.data._id as string;
+    // A host needs a public name and its certificate: this one is asked here, in place of the worker.
+    const deps = {
+      ...{ db: world.db, log: { warn: () => undefined, error: () => undefined }, ask: askWallet },
+      config: { POLL_INTERVAL_MS: 250, ALLOW_INSECURE_CALLBACKS: true, chain: { chainNames: { bitcoin: 'regtest' } } },
+    } as never;
+    await fetchInvoices(deps, new Map(), Date.now());
+    const shown = async () => (await ann.call('GET', `/api/v1/mass-payouts/${id}`)).body.data;
+    await world.until('the mass payout is completed', async () => (await shown()).status === 'completed');
+    const txIds = (await shown()).legs.map(({ txId }: { txId: string }) => txId);
+    expect(new Set(txIds).size).toBe(3);
+    expect(await world.audit()).toEqual([]);
+  });
+
+  /** The payer's node gives the invoices of any Lightning address. */
+  async function askWallet({ url }: Ask): Promise<Posted> {
+    const { pathname, searchParams } = new URL(url);
+    const limits = { minSendable: 1000, maxSendable: 100_000_000 };
+    const answer = pathname.startsWith('/.well-known/lnurlp/')
+      ? { tag: 'payRequest', callback: 'https://wallet.localhost/pay', metadata: '[]', ...limits }
+      : { pr: await invoiceOf(payer(), fromUnits(BigInt(searchParams.get('amount')!) / 1000n, 8)) };
+    return { statusCode: 200, body: JSON.stringify(answer), retryAfterMs: null, durationMs: 0, error: null };
+  }
 
   it('goes on after its node was killed', async () => {
     const node = world.stack.part('lnd');

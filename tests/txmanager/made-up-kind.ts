@@ -117,6 +117,7 @@ const facts: KindFacts = {
   record: 'grant_order',
   holdsIn: 'grant_order',
   borne: null,
+  invoiced: null,
   statement: null,
 };
 

@@ -29,8 +29,8 @@ export async function refuseLines(tx: EntityManager, lines: readonly PayoutLineR
 export const failUnlisted = (tx: EntityManager, lines: readonly PayoutLineRow[]): Promise<void> =>
   refuseLines(tx, lines, 'The address is no longer on the withdrawal whitelist');
 
-/** J7: nothing of them has left. */
-async function failLines(
+/** J7: nothing of them has left. The caller refreshes the batch. */
+export async function failLines(
   tx: EntityManager,
   lines: readonly PayoutLineRow[],
   message: string,

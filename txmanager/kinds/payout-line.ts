@@ -49,7 +49,9 @@ export const payoutLine: OutgoingKind = {
     {
       workflow: 'payoutBatch',
       sql: `SELECT b.id, jsonb_build_object('MerchantId', b.merchant_id) AS attributes FROM payout_batch b
-             WHERE b.updated_at < now() - interval '60 seconds' AND (b.status = 'queued' OR b.status = 'processing'
+             WHERE b.updated_at < now() - interval '60 seconds' AND (b.status IN ('queued', 'processing') AND EXISTS (
+                 SELECT FROM payout_leg l WHERE l.batch_id = b.id AND l.currency <> 'BTC_LN'
+                   AND l.status IN ('pending', 'processing', 'broadcast'))
                 OR EXISTS (${openIntents('payout-batch', 'b.id')}))`,
     },
   ],
@@ -90,6 +92,29 @@ async function lineObligations(
     }),
   );
 }
+
+/** A line that is paid by Lightning, and has no intent. */
+export type InvoicedLine = PayoutLineRow & Readonly<{ batch: BatchRow }>;
+
+/** Locks its batch; null where there is none. */
+export async function lockInvoicedLine(tx: EntityManager, id: string): Promise<InvoicedLine | null> {
+  const [of] = await tx.query<Array<{ batch_id: string }>>('SELECT batch_id FROM payout_leg WHERE id = $1', [id]);
+  const batch = of ? await lockBatch(tx, of.batch_id) : null;
+  if (!batch) return null;
+  const [line] = await tx.query<PayoutLineRow[]>('SELECT * FROM payout_leg WHERE id = $1', [id]);
+  return { ...line!, batch };
+}
+
+export const invoicedLineObligation = (tx: EntityManager, line: InvoicedLine): Obligation => {
+  const obligation = obligationOf(tx, line.batch, [line]);
+  return {
+    ...obligation,
+    async stored() {
+      await obligation.stored();
+      await refreshBatch(tx, line.batch);
+    },
+  };
+};
 
 function obligationOf(tx: EntityManager, batch: BatchRow, lines: readonly PayoutLineRow[]): Obligation {
   return {

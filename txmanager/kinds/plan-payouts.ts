@@ -1,5 +1,5 @@
 import type { EntityManager } from 'typeorm';
-import { networkOf } from '../../domain/chains/assets';
+import { isByLightning, networkOf } from '../../domain/chains/assets';
 import { destinationOf } from '../../domain/chains/tags';
 import { payoutWindow, unitsOf, type BatchRow, type PayoutLineRow } from '../../domain/payouts/payout';
 import { linesOf, lockBatch } from '../../db/payouts/payouts';
@@ -14,12 +14,13 @@ import { planOutgoing } from '../plan-outgoing';
 const perTransaction = 100;
 
 /** Plans the payments that nothing is planned for, as many as may be under way. Why others wait; null where none is
- *  left. */
+ *  left. What goes by Lightning has no plan: the signer looks for its rows. */
 export async function planPending(tx: EntityManager, batchId: string): Promise<string[] | null> {
   const batch = await lockBatch(tx, batchId);
   if (!batch?.approved_at) return null;
   await leaveHeldUpWallets(tx, { kind: 'payout-batch', id: batchId });
-  const pending = await linesOf(tx, batchId, ['pending']);
+  const all = await linesOf(tx, batchId, ['pending']);
+  const pending = all.filter(({ currency }) => !isByLightning(currency));
   if (!pending.length) return null;
   const unlisted = await unlistedAmong(tx, pending);
   if (unlisted.length) {

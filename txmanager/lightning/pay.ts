@@ -58,8 +58,7 @@ export async function stepPayment(deps: PayDeps, hash: string): Promise<string |
 async function stepIn(deps: PayDeps, tx: EntityManager, before: Read, seen: Seen): Promise<Done> {
   const { hash } = before;
   const { kind, ref } = paidFor(before);
-  const served = { id: hash, kind, ref, owner_kind: kind, owner_id: ref } as const;
-  const obligation = (await owners[kind].obligation(tx, [served])).get(hash)!;
+  const obligation = (await owners[kind].obligation(tx, ref))!;
   const row = await lockLightningPayment(tx, hash);
   // A call that began or ended since the node was asked makes its answer an old one.
   if (row.calls !== before.calls || row.unanswered !== before.unanswered || row.outcome !== before.outcome) return {};
@@ -109,7 +108,7 @@ const called = (row: LightningPaymentRow): CalledRecord => ({
   ...{ amountMsat: row.amount_msat, feeLimitMsat: row.fee_limit_msat, expiresAt: row.expires_at.toISOString() },
 });
 
-/** A withdrawal names the node that is paid, or a Lightning address; a refund the invoice itself. */
+/** A withdrawal names the node that is paid, or a Lightning address, as a payout line does; a refund the invoice. */
 const isPaidBy = (receiver: string, payee: string, invoice: string): boolean =>
   lightningAddressIn(receiver) !== null || receiver === payee || receiver === invoice;
 

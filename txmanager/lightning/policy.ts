@@ -2,7 +2,7 @@ import type { EntityManager } from 'typeorm';
 import { recheckLimits } from '../../commands/limits/outbound-check';
 import { stopsOf } from '../../db/access/merchant-stop';
 import { isFrozen, limitUsesOf, lockFreezes } from '../../db/limits/outbound';
-import { paidFor, type LightningPaymentRow } from '../../db/lightning/payments';
+import { paidFor, type LightningPaymentRow, type OwnerColumn } from '../../db/lightning/payments';
 import { unlistedAmong } from '../../db/wallets/whitelist';
 import type { Obligation } from '../obligation';
 import { waitForCap } from '../sign/new-destinations';
@@ -20,7 +20,8 @@ type Judged = Pick<SignFacts, 'round' | 'obligation' | 'unlisted' | 'limitUse'>;
 const rowVerdict = (facts: Judged): SignVerdict | null =>
   rowRules.reduce<SignVerdict | null>((found, rule) => found ?? rule(facts), null);
 
-/** Why nothing of this may leave now, and which of its payees are no longer listed. Locks whitelist, merchant, freezes. */
+/** Why nothing of this may leave now, and which of its payees are no longer listed. Locks whitelist, merchant and
+ *  freezes. */
 async function heldBack(
   tx: EntityManager,
   { row, merchantId, currency }: Obligation,
@@ -48,7 +49,7 @@ export async function mayPayAgain(tx: EntityManager, obligation: Obligation): Pr
 export async function mayPay(
   tx: EntityManager,
   signer: Pick<Signer, 'newDestinations'>,
-  payment: Pick<LightningPaymentRow, 'id' | 'withdrawal_id' | 'refund_id'>,
+  payment: Pick<LightningPaymentRow, 'id' | OwnerColumn>,
   { obligation, payee }: Readonly<{ obligation: Obligation; payee: string }>,
 ): Promise<PayVerdict> {
   const { row, currency } = obligation;

@@ -1,11 +1,13 @@
+import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { mayCall } from '../../../domain/access/access';
 import { access } from '../../../domain/access/access-table';
+import { isByLightning } from '../../../domain/lightning/currency';
 import { client, payload } from '../api/client';
 import { save } from '../api/download';
 import { ApiError } from '../api/errors';
-import type { Me } from '../api/queries';
+import { currenciesQuery, type Me } from '../api/queries';
 import { useAct } from '../design/act';
 import { Button } from '../design/button';
 import css from '../design/design.module.css';
@@ -61,6 +63,8 @@ export function NewPayoutPage() {
 
 function NewPayout({ me }: Readonly<{ me: Me }>) {
   const words = useMoneyTexts().payouts;
+  const currencies = useQuery(currenciesQuery).data ?? [];
+  const byLightning = currencies.some(({ currency, payout }) => payout && isByLightning(currency));
   const [text, setText] = useState('');
   const [batch, setBatch] = useState<Batch | null>(null);
   const checking = useAct(async (rows: string) => setBatch(await check(rows)));
@@ -83,7 +87,7 @@ function NewPayout({ me }: Readonly<{ me: Me }>) {
         <ErrorNotice error={checking.error ?? template.error} />
         <TextArea
           label={words.rows}
-          hint={words.rowsHint}
+          hint={byLightning ? `${words.rowsHint} ${words.rowsHintLightning}` : words.rowsHint}
           rows={8}
           spellCheck={false}
           value={text}

@@ -37,6 +37,8 @@ const plain: Readonly<Record<string, string>> = {
     'Über Lightning nennt der Zahler eine Rechnung unter dem Link. Lassen Sie die Adresse weg.',
   'By Lightning, give an invoice, or a Lightning address of the whitelist':
     'Über Lightning geben Sie eine Rechnung an oder eine Lightning-Adresse der Whitelist.',
+  'By Lightning, a mass payout pays Lightning addresses of the whitelist alone':
+    'Über Lightning bezahlt eine Sammelzahlung nur Lightning-Adressen der Whitelist.',
   'Neither a Lightning address nor the public key of a node: that is 66 hexadecimal digits and begins with 02 or 03':
     'Weder eine Lightning-Adresse noch der öffentliche Schlüssel eines Knotens (66 hexadezimale Ziffern).',
   'Its Lightning address has given no invoice of this amount: nothing has left':
@@ -72,6 +74,14 @@ const plain: Readonly<Record<string, string>> = {
 const patterns: ReadonlyArray<readonly [pattern: RegExp, german: string]> = [
   [/^A mass payout has at most (.*) rows$/, 'Eine Massenauszahlung hat höchstens $1 Zeilen.'],
   [/^This invoice is of (.*), and money here is of (.*)$/, 'Diese Rechnung ist von $1, und das Geld hier ist von $2.'],
+  [
+    /^This invoice lasts for more than (\d+) days: ask for one of a week$/,
+    'Diese Rechnung gilt länger als $1 Tage. Lassen Sie sich eine für eine Woche geben.',
+  ],
+  [
+    /^This invoice asks for (\d+) blocks at the end of its way, and (\d+) are the most$/,
+    'Diese Rechnung verlangt $1 Blöcke am Ende ihres Wegs, höchstens $2 gehen. Lassen Sie sich eine andere geben.',
+  ],
   [
     /^The invoice asks for (.*) BTC, and (.*) BTC would be sent$/,
     'Die Rechnung verlangt $1 BTC, und gesendet würden $2 BTC.',

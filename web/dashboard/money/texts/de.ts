@@ -209,7 +209,7 @@ export const de: MoneyTexts = {
       external: 'Abgerechnetes geht sofort an Ihre eigene Adresse und kann hier nicht ausgegeben werden.',
       lightning:
         'Abgerechnetes kommt in Ihr Guthaben. Wo dieser Dienst es anbietet, wird es über Lightning ' +
-        'erstattet und ausgezahlt oder in Bitcoin umgetauscht; es kann noch nicht verteilt werden.',
+        'erstattet, ausgezahlt und verteilt oder in Bitcoin umgetauscht.',
     },
     nodeKey: 'Öffentlicher Schlüssel des Lightning-Knotens',
     ownAddress: 'Ihre eigene Adresse',

@@ -209,8 +209,8 @@ export const en = {
       platform: 'Settled money is added to your balance: you can withdraw, convert and pay out.',
       external: 'Settled money is sent to your own address at once, and cannot be spent here.',
       lightning:
-        'Settled money is added to your balance. Where this service offers it, it is refunded and ' +
-        'withdrawn by Lightning, or converted to bitcoin; it cannot be paid out yet.',
+        'Settled money is added to your balance. Where this service offers it, it is refunded, withdrawn ' +
+        'and paid out by Lightning, or converted to bitcoin.',
     },
     nodeKey: 'Public key of the Lightning node',
     ownAddress: 'Your own address',

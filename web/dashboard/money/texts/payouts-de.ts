@@ -22,6 +22,7 @@ export const payouts: typeof english = {
   row: 'Zeile',
   address: 'Adresse',
   rowsHint: 'CSV, deren erste Zeile die Spalten nennt: currency,address,amount. Höchstens 500 Zeilen.',
+  rowsHintLightning: 'In BTC_LN ist die Adresse eine Lightning-Adresse Ihrer Whitelist, etwa name@host.',
   rowsMissing: 'Fügen Sie zuerst Zeilen ein oder wählen Sie eine Datei.',
   file: 'Oder eine CSV-Datei wählen',
   check: 'Zeilen prüfen',

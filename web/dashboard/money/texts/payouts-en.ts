@@ -23,6 +23,7 @@ export const payouts = {
   row: 'Row',
   address: 'Address',
   rowsHint: 'CSV with a first line that names its columns: currency,address,amount. At most 500 rows.',
+  rowsHintLightning: 'In BTC_LN the address is a Lightning address of your whitelist, such as name@host.',
   rowsMissing: 'Paste rows or choose a file first.',
   file: 'Or choose a CSV file',
   check: 'Check the rows',
