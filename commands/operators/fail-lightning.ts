@@ -5,7 +5,6 @@ import { fromUnits, trim } from '../../domain/money';
 import { invalid, notNow, type OperatorAct } from './act';
 
 const decimals = 8;
-const nameOf = ({ kind, ref }: OpenCall): string => `${kind === 'leg' ? 'payout line' : kind} ${ref}`;
 
 /** Where it waits for a call that was never answered. The node is asked by the signer alone. */
 async function waiting(tx: EntityManager, hash = ''): Promise<OpenCall> {
@@ -33,7 +32,7 @@ export const failLightning: OperatorAct = {
     const call = await waiting(tx, hash);
     const amount = trim(fromUnits(BigInt(call.amountMsat) / 1000n, decimals));
     return (
-      `Fail the payment ${hash} of ${amount} BTC_LN (${nameOf(call)} of merchant ${call.merchantId}), unless the ` +
+      `Fail the payment ${hash} of ${amount} BTC_LN (for ${call.ref} of merchant ${call.merchantId}), unless the ` +
       'node knows it, and give its money back'
     );
   },
@@ -46,6 +45,6 @@ export const failLightning: OperatorAct = {
       target: call.ref,
       after: { kind: call.kind, hash, reason, requestId },
     });
-    return `Payment ${hash} is given up: the signer fails ${nameOf(call)} with its next look, unless the node knows it`;
+    return `Payment ${hash} is given up: the signer fails ${call.ref} with its next look, unless the node knows it`;
   },
 };

@@ -173,7 +173,8 @@ export const tableGrants: TableGrants = {
   lightning_payment: {
     api: 'SELECT, INSERT, UPDATE (given_up_at)',
     payments: 'SELECT, INSERT',
-    'audit, operator': 'SELECT',
+    audit: 'SELECT',
+    operator: 'SELECT, UPDATE (given_up_at)',
     signer: 'SELECT, INSERT, UPDATE (calls, fee_msat, outcome, over_at, preimage, unanswered)',
   },
   lightning_unaudited: { payments: 'SELECT, UPDATE (tries), DELETE', audit: 'SELECT' },

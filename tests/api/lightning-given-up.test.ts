@@ -69,8 +69,8 @@ it('comes back a day after its last call, once two operators have said so', asyn
   await expect(giveUp(hash)).rejects.toMatchObject(refused);
   await age(hash, 1);
   expect(await giveUp(hash)).toBe(
-    `Fail the payment ${hash} of 0.0002 BTC_LN (withdrawal ${id} of merchant ${ann.merchantId}), unless the node knows ` +
-      'it, and give its money back',
+    `Fail the payment ${hash} of 0.0002 BTC_LN (for ${id} of merchant ${ann.merchantId}), unless the node knows it, ` +
+      'and give its money back',
   );
   expect(await shown(ann, id)).toMatchObject({ status: 'processing' });
   await expect(giveUp(hash)).rejects.toMatchObject({ ...refused, message: expect.stringContaining('is given up') });

@@ -60,7 +60,7 @@ it('comes back once two operators have given its call up', async () => {
     tx.query(`UPDATE lightning_payment SET called_at = called_at - interval '1 day' WHERE hash = $1`, [hash]),
   );
   const { summary } = await byTwoOperators(db, 'fail-lightning', { hash });
-  expect(summary).toContain(`0.000199 BTC_LN (payout line ${line} of merchant ${ann.merchantId})`);
+  expect(summary).toContain(`0.000199 BTC_LN (for ${line} of merchant ${ann.merchantId})`);
   expect(await step(hash)).toBeNull();
   expect((await linesOf(id)).map(({ status }) => status)).toEqual(['failed']);
   expect([calls(hash), await balanceOf(ann)]).toMatchObject([0, untouched]);

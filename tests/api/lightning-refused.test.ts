@@ -17,8 +17,8 @@ import {
 } from './lightning-out';
 import { nameInvoice, openedRefund, paymentOf } from './lightning-refund';
 
-/** Invoices that our node would refuse, and what it refuses: no money waits for either. The node is a simulator of lnd's
- *  API. */
+/** Invoices that our node would refuse, and what it refuses: no money waits for either. The node is a simulator of
+ *  lnd's API. */
 
 let ann: Rich;
 withNode();

@@ -20,7 +20,8 @@ type Judged = Pick<SignFacts, 'round' | 'obligation' | 'unlisted' | 'limitUse'>;
 const rowVerdict = (facts: Judged): SignVerdict | null =>
   rowRules.reduce<SignVerdict | null>((found, rule) => found ?? rule(facts), null);
 
-/** Why nothing of this may leave now, and which of its payees are no longer listed. Locks whitelist, merchant, freezes. */
+/** Why nothing of this may leave now, and which of its payees are no longer listed. Locks whitelist, merchant and
+ *  freezes. */
 async function heldBack(
   tx: EntityManager,
   { row, merchantId, currency }: Obligation,

@@ -118,6 +118,19 @@ export const details: ReadonlyArray<readonly [pattern: RegExp, german: string]> 
     /^(.*) on (.*) is no address that a recovery has forgotten$/,
     '$1 auf $2 ist keine Adresse, die bei einer Wiederherstellung verloren ging.',
   ],
+  [/^Payment (.*) has ended: (.*)$/, 'Die Zahlung $1 ist zu Ende: „$2“.'],
+  [
+    /^Payment (.*) is given up: the signer ends it, unless the node knows it$/,
+    'Die Zahlung $1 ist aufgegeben: Der Signer beendet sie, falls der Node sie nicht kennt.',
+  ],
+  [
+    /^Every call for payment (.*) was answered: the signer ends it by itself$/,
+    'Jeder Aufruf der Zahlung $1 wurde beantwortet: Der Signer beendet sie von selbst.',
+  ],
+  [
+    /^The last call for payment (.*) began less than a day ago: it may still arrive$/,
+    'Der letzte Aufruf der Zahlung $1 begann vor weniger als einem Tag: Er kann noch ankommen.',
+  ],
   [/^Deposit (.*) is not unclaimed$/, 'Die Einzahlung $1 gehört schon jemandem.'],
   [/^Conversion (.*) cannot be ended: it is (.*)$/, 'Der Umtausch $1 kann nicht beendet werden: Er ist „$2“.'],
   [
