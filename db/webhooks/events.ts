@@ -102,9 +102,9 @@ export async function emitEvents(
 
 const eventColumns = `e.id, e.type, e.merchant_id, e.seq::text AS seq, ${eventDataColumn}, e.previous::text AS previous,
   e.created_at, ${livemodeSql} AS livemode`;
-/** Whether event `e` is of a type that the patterns in `parameter` name. As a CASE, of which PostgreSQL expects that half
- *  of the rows pass: of the bare operator it expects so few that it would sort all events of a merchant instead of
- *  reading the first ones by their index. */
+/** Whether event `e` is of a type that the patterns in `parameter` name. As a CASE, of which PostgreSQL expects that
+ *  half of the rows pass: of the bare operator it expects so few that it would sort all events of a merchant instead
+ *  of reading the first ones by their index. */
 const isOneOf = (parameter: string): string =>
   `CASE WHEN ${parameter}::text[] && ARRAY['*', e.type, split_part(e.type, '.', 1) || '.*'] THEN true ELSE false END`;
 

@@ -8,9 +8,9 @@ import type { Sender } from './sender';
 
 type Looking = Sender & Readonly<{ log: { warn(fields: object, text: string): void } }>;
 
-/** Finds out what became of transactions that expire and that a recovery has lost, once their time is over: what no row
- *  has sent has no workflow that would, and while it may be in a block its wallet signs nothing. One that a block has is
- *  the follower's to book. What the node cannot tell of one holds up nothing else. Safe to repeat. Throws
+/** Finds out what became of transactions that expire and that a recovery has lost, once their time is over: what no
+ *  row has sent has no workflow that would, and while it may be in a block its wallet signs nothing. One that a block
+ *  has is the follower's to book. What the node cannot tell of one holds up nothing else. Safe to repeat. Throws
  *  NODE_UNREACHABLE where it answers nothing. */
 export async function lookAtLost(sender: Looking): Promise<void> {
   const { db, adapter, log } = sender;

@@ -143,9 +143,9 @@ function isSearched(view: View, from: number, to: number, provesEmpty: boolean):
   return true;
 }
 
-/** What the server tells of a transaction that no validated ledger of its has. It is told from the server's cache before
- *  anything is looked up, whether or not it can still be in a ledger (xrpld's source: TransactionMaster, fetch). One
- *  whose ledger was validated is not, and where that ledger is forgotten, nothing is known of it. */
+/** What the server tells of a transaction that no validated ledger of its has. It is told from the server's cache
+ *  before anything is looked up, whether or not it can still be in a ledger (xrpld's source: TransactionMaster, fetch).
+ *  One whose ledger was validated is not, and where that ledger is forgotten, nothing is known of it. */
 function unvalidated(network: Network, view: View, hash: string): Transaction | undefined {
   const isIn = ({ index, entries }: Ledger): boolean =>
     index <= view.validated.index && entries.some((one) => one.hash === hash);
