@@ -101,7 +101,11 @@ it('reads every documented answer by the adapter', async () => {
     kept: [[32570, 82521761]],
   });
   expect(await node.sender(tx.hash)).toEqual({ address: info.account_data.Account, tag: null });
-  expect(await node.lookUp(tx.hash, { first: 54368573, last: 54368673 })).toEqual({ state: 'absent' });
+  const after = ledger.ledger_index + 1;
+  expect(await node.lookUp(tx.hash, { first: after, last: after })).toEqual({
+    state: 'unknown',
+    reason: `Ledger ${after} is not validated yet`,
+  });
   server.closeAllConnections();
   server.close();
 });
