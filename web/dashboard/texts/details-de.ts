@@ -165,6 +165,10 @@ export const details: ReadonlyArray<readonly [pattern: RegExp, german: string]> 
   [/^(\S+) must be a whole number of (.*)$/, '„$1“ ist eine ganze Zahl in kleinsten Einheiten.'],
   [/^Intent (.*) is replaced already$/, 'Der Auftrag $1 ist schon ersetzt.'],
   [/^Transactions on (.*) do not wait for one another$/, 'Transaktionen auf $1 warten nicht aufeinander.'],
+  [
+    /^Nothing replaces a transaction on (.*): it expires, and is signed anew or given back$/,
+    'Auf $1 ersetzt nichts eine Transaktion: Sie verfällt und wird neu signiert, oder ihr Geld geht zurück.',
+  ],
   [/^Intent (.*) is not signed: it blocks nothing$/, 'Der Auftrag $1 ist nicht signiert: Er hält nichts auf.'],
   [
     /^Intent (.*) is sent from (.*), which is no wallet of the treasury$/,
