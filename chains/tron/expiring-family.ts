@@ -11,6 +11,9 @@ import { readTransaction } from './read-back';
 /** Milliseconds that a transaction lives, from the time of the newest final block, which is a minute old. Its proof of
  *  absence reads every block of it. */
 const lifeMs = 600_000;
+/** So much of it must be left by the time of the newest block: a block refuses what has expired, and a signature that
+ *  no block can take any more only holds its wallet up. */
+const leastLifeMs = 120_000;
 
 const mismatch = (reason: string): DomainError => new DomainError('INTENT_MISMATCH', `Transfer on TRON: ${reason}`);
 
@@ -39,6 +42,8 @@ async function costOfAll(node: Terms, { units, ...transfer }: AskedTronTransfer)
   return { state: 'short', reason: `a fee of ${answer.cost.most} sun leaves nothing of the ${units} that are left` };
 }
 
+/** Counted from the newest final block, so that any node proves it void by the same blocks; and nothing is signed while
+ *  final blocks lag so far that hardly any of its life is left. */
 async function termsOf(node: Terms, { isAll, ...asked }: ExpiringTransfer): Promise<TermsAnswer> {
   const { from, to, currency, units, mostUnits: cap } = asked;
   const most = cap === undefined ? {} : { mostUnits: cap };
@@ -48,11 +53,14 @@ async function termsOf(node: Terms, { isAll, ...asked }: ExpiringTransfer): Prom
   if (answer.state === 'short' || answer.state === 'unclear') return { state: answer.state, reason: answer.reason };
   if (answer.state !== 'done') return { state: 'fails', reason: answer.reason };
   const on = await node.expiring.finalBlock();
+  const behind = (await node.head()).time - Math.floor(on.time / 1000);
+  if (behind * 1000 > lifeMs - leastLifeMs)
+    return { state: 'unclear', reason: `final blocks are ${behind} seconds behind the newest one` };
   const { feeLimit, most: mostUnits } = answer.cost;
   return { state: 'done', terms: { on, last: { time: on.time + lifeMs }, sequence: null, feeLimit, mostUnits } };
 }
 
-type Terms = Pick<TronNode, 'costOf' | 'expiring'>;
+type Terms = Pick<TronNode, 'costOf' | 'expiring' | 'head'>;
 
 export function tronFamily(chain: TronChain, node: Terms): ExpiringFamily {
   const codec = tronCodec(chain);

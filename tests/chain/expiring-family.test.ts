@@ -95,7 +95,9 @@ describe('TRON', () => {
   const chain = chainOf('00'.repeat(32));
   const codec = tronCodec(chain);
   const [from, to, other] = [0, 1, 2].map((index) => codec.derive(codec.extendedKey(seed, 'treasury'), index));
-  const nowhere = { costOf: () => Promise.reject(new Error('no node')), expiring: undefined as never };
+  const nowhere = {
+    ...{ costOf: () => Promise.reject(new Error('no node')), expiring: undefined as never, head: undefined as never },
+  };
   const family = tronFamily(chain, nowhere);
   const id = (last: string): string => `${'0'.repeat(13)}123${last.repeat(48)}`;
   const plan: ExpiringPlan = {
@@ -139,6 +141,23 @@ describe('TRON', () => {
       expect(mostUnits).toBeGreaterThanOrEqual(feeLimit);
       expect(await own.node.termsOf({ ...asked, units: 1_001n })).toMatchObject({ state: 'short' });
       expect(await own.node.termsOf({ ...asked, from: payee })).toMatchObject({ state: 'short' });
+    } finally {
+      await world.stop();
+    }
+  });
+
+  it('says nothing to sign while final blocks lag so far that no block would take it', async () => {
+    const world = await TronWorld.start({ solidLag: 165 });
+    try {
+      const payer = world.addressAt(1);
+      await world.fund(payer, 100_000_000n);
+      const asked: ExpiringTransfer = { from: payer, currency: 'TRX', to: world.addressAt(2), units: 7n };
+      const { node } = tronFamily(world.chain, world.adapter);
+      await world.mine(150);
+      expect(await node.termsOf(asked)).toMatchObject({ state: 'done' });
+      await world.mine(150);
+      const reason = expect.stringMatching(/^final blocks are 49\d seconds behind the newest one$/);
+      expect(await node.termsOf(asked)).toEqual({ state: 'unclear', reason });
     } finally {
       await world.stop();
     }
