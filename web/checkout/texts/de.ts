@@ -253,12 +253,12 @@ export const de: Texts = {
     byLightning: {
       ask:
         'Erstellen Sie in Ihrer Lightning-Wallet eine Rechnung über genau {amount} ({satoshi} Satoshi), ' +
-        'so lange gültig, wie Ihre Wallet es zulässt, und fügen Sie sie hier ein.',
+        'so lange gültig, wie Ihre Wallet es zulässt, höchstens eine Woche, und fügen Sie sie hier ein.',
       address: 'Ihre Lightning-Rechnung über {amount}',
       own: 'Nehmen Sie eine eigene Wallet. Das Geld bekommt, wer die Rechnung erstellt hat.',
       refused:
         'Diese Rechnung kann nicht verwendet werden. Sie muss neu sein, über genau {amount} ({satoshi} ' +
-        'Satoshi), noch einige Minuten gültig, und nicht von dort, wo Sie bezahlt haben.',
+        'Satoshi), noch einige Minuten und höchstens eine Woche gültig, und nicht von dort, wo Sie bezahlt haben.',
       sure: 'Ist das Ihre Rechnung?',
       final: 'Das lässt sich später weder ändern noch zurücknehmen. Vergleichen Sie Anfang und Ende der Rechnung.',
       yes: 'Ja, bezahlen',

@@ -225,12 +225,12 @@ export const en = {
     byLightning: {
       ask:
         'Make an invoice in your Lightning wallet over exactly {amount} ({satoshi} satoshi), valid for as ' +
-        'long as your wallet allows, and paste it here.',
+        'long as your wallet allows, a week at the most, and paste it here.',
       address: 'Your Lightning invoice over {amount}',
       own: 'Use a wallet of your own. Whoever made the invoice gets the money.',
       refused:
         'That invoice cannot be used. It must be a new one over exactly {amount} ({satoshi} satoshi), ' +
-        'valid for some minutes more, and not from where you paid.',
+        'valid for some minutes more and a week at the most, and not from where you paid.',
       sure: 'Is this your invoice?',
       final: 'This cannot be changed or taken back afterwards. Compare the beginning and the end of the invoice.',
       yes: 'Yes, pay it',

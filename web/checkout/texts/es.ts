@@ -224,12 +224,12 @@ export const es: Texts = {
     byLightning: {
       ask:
         'Cree en su monedero Lightning una factura por exactamente {amount} ({satoshi} satoshis), válida ' +
-        'tanto tiempo como permita su monedero, y péguela aquí.',
+        'tanto tiempo como permita su monedero, una semana como máximo, y péguela aquí.',
       address: 'Su factura Lightning por {amount}',
       own: 'Use un monedero propio. El dinero lo recibe quien haya creado la factura.',
       refused:
         'Esa factura no se puede usar. Debe ser nueva, por exactamente {amount} ({satoshi} satoshis), ' +
-        'válida unos minutos más, y no de donde usted pagó.',
+        'válida unos minutos más y una semana como máximo, y no de donde usted pagó.',
       sure: '¿Es esta su factura?',
       final: 'Después no se puede cambiar ni deshacer. Compare el principio y el final de la factura.',
       yes: 'Sí, pagarla',

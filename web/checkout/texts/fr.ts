@@ -238,13 +238,13 @@ export const fr: Texts = {
     byLightning: {
       ask:
         'Créez dans votre portefeuille Lightning une facture de {amount} exactement ({satoshi} satoshis), ' +
-        'valable aussi longtemps que votre portefeuille le permet, et collez-la ici.',
+        'valable aussi longtemps que votre portefeuille le permet, une semaine au plus, et collez-la ici.',
       address: 'Votre facture Lightning de {amount}',
       own: 'Utilisez un portefeuille à vous. L’argent va à qui a créé la facture.',
       refused:
         'Cette facture ne peut pas être utilisée. Il en faut une nouvelle, de {amount} exactement ' +
-        '({satoshi} satoshis), valable encore quelques minutes, et qui ne vienne pas de là où vous avez ' +
-        'payé.',
+        '({satoshi} satoshis), valable encore quelques minutes et une semaine au plus, et qui ne vienne pas ' +
+        'de là où vous avez payé.',
       sure: 'Est-ce votre facture ?',
       final: 'Cela ne pourra plus être changé ni annulé. Comparez le début et la fin de la facture.',
       yes: 'Oui, la payer',

@@ -224,12 +224,12 @@ export const pt: Texts = {
     byLightning: {
       ask:
         'Crie na sua carteira Lightning uma fatura de exatamente {amount} ({satoshi} satoshis), válida ' +
-        'pelo tempo que a carteira permitir, e cole-a aqui.',
+        'pelo tempo que a carteira permitir, no máximo uma semana, e cole-a aqui.',
       address: 'A sua fatura Lightning de {amount}',
       own: 'Use uma carteira sua. O dinheiro vai para quem criou a fatura.',
       refused:
         'Essa fatura não pode ser usada. Tem de ser nova, de exatamente {amount} ({satoshi} satoshis), ' +
-        'válida por mais alguns minutos, e não de onde pagou.',
+        'válida por mais alguns minutos e no máximo uma semana, e não de onde pagou.',
       sure: 'É esta a sua fatura?',
       final: 'Depois não se pode mudar nem anular. Compare o início e o fim da fatura.',
       yes: 'Sim, pagar',
