@@ -1,7 +1,7 @@
 import type { DataSource } from 'typeorm';
+import { answered } from './answered';
 import { compareInvoices, comparePayments, type EndedWitness, type MarkEnded, type Seen } from './ended-lightning';
 import { lightningPosition, type LightningHoldings } from './reconcile-lightning';
-import { DomainError } from '../../domain/errors';
 import type { Violation } from './violation';
 
 /** What the audit asks of our Lightning node; a macaroon that reads is enough. */
@@ -50,13 +50,6 @@ export async function auditInvoices(db: DataSource, node: LightningWitness, mark
   ];
   return found.filter((one) => one.found.length).map((one) => ({ ...one, found: one.found.slice(0, 20) }));
 }
-
-/** null: the node is away. */
-const answered = <T>(asked: Promise<T>): Promise<T | null> =>
-  asked.catch((error: unknown) => {
-    if (error instanceof DomainError) return null;
-    throw error;
-  });
 
 type Pending = ReadonlyMap<string, Seen>;
 async function pendingBy(node: LightningWitness): Promise<Pending> {

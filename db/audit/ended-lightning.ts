@@ -1,6 +1,6 @@
 import type { DataSource } from 'typeorm';
-import { DomainError } from '../../domain/errors';
 import type { HeldSighting } from '../../domain/lightning/held-money';
+import { answered } from './answered';
 
 /** What has ended by Lightning against the word of our node: each row once, whoever ends how many others meanwhile, and
  *  the newest again at each look. See docs/decisions/0093-what-the-node-has-said.md. */
@@ -58,7 +58,7 @@ async function compareAll<Row extends Ended>(
       const { hash } = row;
       if (hash === null || inARow >= mostSilent) continue;
       seen.push(hash);
-      const findings = await answerOf(comparison.compare(node, row, hash));
+      const findings = await answered(comparison.compare(node, row, hash));
       inARow = findings === null ? inARow + 1 : 0;
       if (findings === null) silent.push(hash);
       else if (!findings.length) right.push(hash);
@@ -68,13 +68,6 @@ async function compareAll<Row extends Ended>(
   }
   return found;
 }
-
-/** null: the node gives no answer. */
-const answerOf = (asked: Promise<Finding[]>): Promise<Finding[] | null> =>
-  asked.catch((error: unknown) => {
-    if (error instanceof DomainError) return null;
-    throw error;
-  });
 
 const isSilentLong = ({ tries }: Ended): boolean => (tries ?? 0) >= namedAfterTries;
 
