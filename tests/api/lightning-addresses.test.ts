@@ -20,20 +20,20 @@ import {
   calls,
   codeOf,
   db,
-  earned,
   found,
   h,
   list,
   node,
   payments,
   record,
-  rich,
+  richAnew,
   shown,
   signer,
   step,
+  untouched,
   waiting,
-  withdraw,
   withNode,
+  withdraw,
   type Rich,
 } from './lightning-out';
 
@@ -43,9 +43,7 @@ let ann: Rich;
 withNode();
 withHost();
 beforeEach(async () => {
-  node.mend();
-  node.nextEnd = 'SUCCEEDED';
-  ann = await rich();
+  ann = await richAnew();
   expect((await list(ann, 'Me@Wallet.Example')).body.data).toMatchObject({ address });
 });
 
@@ -56,7 +54,6 @@ const toAddress = async (over: object = {}): Promise<string> => {
 };
 const rowsOf = (id: string): Promise<unknown[]> =>
   db.query('SELECT hash FROM lightning_payment WHERE withdrawal_id = $1', [id]);
-const untouched = { balance: earned, reserved: '0' };
 
 it('is paid to the invoice that the address gives, once', async () => {
   const id = await toAddress();

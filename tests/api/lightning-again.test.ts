@@ -6,14 +6,14 @@ import {
   calls,
   currency,
   db,
-  earned,
   expire,
   found,
   node,
-  rich,
+  richAnew,
   rowOf,
   shown,
   step,
+  untouched,
   waiting,
   withNode,
   type Rich,
@@ -25,12 +25,9 @@ import {
 let ann: Rich;
 withNode();
 beforeEach(async () => {
-  node.mend();
-  node.nextEnd = 'SUCCEEDED';
-  ann = await rich();
+  ann = await richAnew();
 });
 
-const untouched = { balance: earned, reserved: '0' };
 /** One whose first call has found no way. */
 async function failedOnce(): Promise<{ id: string; hash: string }> {
   const one = await waiting(ann);

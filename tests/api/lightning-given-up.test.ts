@@ -6,15 +6,15 @@ import {
   balanceOf,
   calls,
   db,
-  earned,
   found,
   h,
   node,
-  rich,
+  richAnew,
   rowOf,
   shown,
   signer,
   step,
+  untouched,
   waiting,
   withNode,
   type Rich,
@@ -26,12 +26,9 @@ import {
 let ann: Rich;
 withNode();
 beforeEach(async () => {
-  node.mend();
-  node.nextEnd = 'SUCCEEDED';
-  ann = await rich();
+  ann = await richAnew();
 });
 
-const untouched = { balance: earned, reserved: '0' };
 /** One whose three calls have had no answer. */
 async function unanswered(): Promise<{ id: string; hash: string }> {
   const one = await waiting(ann);

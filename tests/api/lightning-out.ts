@@ -66,6 +66,14 @@ export async function rich(): Promise<Rich> {
   expect((await list(person, payee)).status).toBe(201);
   return person;
 }
+/** The same, with a node that answers and pays, whatever the test before has ordered. */
+export async function richAnew(): Promise<Rich> {
+  node.mend();
+  node.nextEnd = 'SUCCEEDED';
+  return rich();
+}
+/** The balance of somebody rich before and after a payment that came to nothing. */
+export const untouched = { balance: earned, reserved: '0' };
 export const list = async (person: Person, address: string): Promise<Answer> =>
   person.post('/api/v1/whitelist/wallet', { currency, address, totpCode: await person.code() });
 export const balanceOf = async (person: Person): Promise<{ balance: string; reserved: string }> =>

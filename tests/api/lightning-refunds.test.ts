@@ -10,7 +10,6 @@ import {
   calls,
   codeOf,
   db,
-  earned,
   expire,
   found,
   h,
@@ -18,13 +17,14 @@ import {
   node,
   payments,
   record,
-  rich,
+  richAnew,
   rowOf,
   signer,
   step,
+  untouched,
   waiting,
-  withdraw,
   withNode,
+  withdraw,
   type Rich,
 } from './lightning-out';
 import {
@@ -44,14 +44,11 @@ let ann: Rich;
 let paymentId: string;
 withNode();
 beforeEach(async () => {
-  node.mend();
-  node.nextEnd = 'SUCCEEDED';
-  ann = await rich();
+  ann = await richAnew();
   paymentId = await paymentOf(ann);
 });
 
 const held = { balance: '0.000795', reserved: '0.000201' };
-const untouched = { balance: earned, reserved: '0' };
 const create = (over: object = {}): Promise<Answer> => createRefund(ann, paymentId, over);
 const opened = (): Promise<OpenRefund> => openedRefund(ann, paymentId);
 /** One whose payer has named an invoice. */

@@ -3,16 +3,16 @@ import {
   balanceOf,
   calls,
   codeOf,
-  earned,
   found,
   node,
-  rich,
+  richAnew,
   rowOf,
   shown,
   step,
+  untouched,
   waiting,
-  withdraw,
   withNode,
+  withdraw,
   type Rich,
 } from './lightning-out';
 import { nameInvoice, openedRefund, paymentOf } from './lightning-refund';
@@ -23,12 +23,9 @@ import { nameInvoice, openedRefund, paymentOf } from './lightning-refund';
 let ann: Rich;
 withNode();
 beforeEach(async () => {
-  node.mend();
-  node.nextEnd = 'SUCCEEDED';
-  ann = await rich();
+  ann = await richAnew();
 });
 
-const untouched = { balance: earned, reserved: '0' };
 const day = 86_400;
 
 it.each([

@@ -18,7 +18,6 @@ import {
   codeOf,
   currency,
   db,
-  earned,
   expire,
   found,
   h,
@@ -29,14 +28,16 @@ import {
   payments,
   record,
   rich,
+  richAnew,
   rowOf,
   shown,
   signer,
   step,
+  untouched,
   usual,
   waiting,
-  withdraw,
   withNode,
+  withdraw,
   type Rich,
 } from './lightning-out';
 import { Person } from './person';
@@ -46,13 +47,10 @@ import { Person } from './person';
 let ann: Rich;
 withNode();
 beforeEach(async () => {
-  node.mend();
-  node.nextEnd = 'SUCCEEDED';
-  ann = await rich();
+  ann = await richAnew();
 });
 
 const left = { balance: '0.000795', reserved: '0' };
-const untouched = { balance: earned, reserved: '0' };
 
 it('is held, paid once, and booked by the word of the node', async () => {
   const { text, hash } = anInvoice();
