@@ -29,7 +29,7 @@ export type OpenAttempt = SignedMoves & {
   is_noted: boolean;
 };
 /** Our transactions that are deep enough and not final yet. Those without an outcome come first: that none of them
- *  waits behind many that only finality is missing for. */
+ *  waits behind many that only finality is missing for, or that operators have to decide about. */
 export const maturingAttempts = (tx: EntityManager, network: NetworkId, height: number): Promise<OpenAttempt[]> =>
   tx.query<OpenAttempt[]>(
     `SELECT a.id, a.intent_id, a.tx_id, a.block_hash, a.height::int AS height,
@@ -37,7 +37,8 @@ export const maturingAttempts = (tx: EntityManager, network: NetworkId, height: 
             coalesce((SELECT jsonb_agg(jsonb_build_object('address', c.address, 'units', c.units::text))
                         FROM attempt_account c WHERE c.attempt_id = a.id), '[]') AS accounts
        FROM attempt a JOIN intent i ON i.id = a.intent_id
-      WHERE a.network = $1 AND a.status = 'mined' AND a.height <= $2 ORDER BY a.fee_units IS NOT NULL, a.id LIMIT 500`,
+      WHERE a.network = $1 AND a.status = 'mined' AND a.height <= $2
+      ORDER BY a.differs_at IS NOT NULL, a.fee_units IS NOT NULL, a.id LIMIT 500`,
     [network, height],
   );
 
