@@ -78,6 +78,7 @@ type Terms = Pick<
   | 'fee_bearer'
   | 'amount'
   | 'network_fee'
+  | 'lost_fee'
   | 'gross_amount'
   | 'net_amount'
   | 'fiat_amount'
@@ -217,6 +218,7 @@ async function creditedTerms(tx: EntityManager, deps: RefundDeps, payment: Payme
   const rate = ask.rateBasis === 'current' ? price.exchangeRate : paidRate;
   return {
     ...columnsOf(split),
+    lost_fee: null,
     currency,
     network: assetOf(currency).network,
     source: 'balance',
@@ -265,6 +267,7 @@ async function depositTerms(
   if (!split) throw new DomainError('BELOW_MINIMUM');
   return {
     ...columnsOf(split),
+    lost_fee: isPositive(split.lost) ? split.lost : null,
     currency,
     network,
     source: 'deposit',

@@ -20,6 +20,7 @@ export const refundEntity = entity<RefundRow>('refund', {
   amount: numeric(60, 18),
   network_fee: numeric(60, 18),
   added_fee: nullable(numeric(60, 18)),
+  lost_fee: nullable(numeric(60, 18)),
   gross_amount: numeric(60, 18),
   net_amount: numeric(60, 18),
   fiat_amount: numeric(60, 18),

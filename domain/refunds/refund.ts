@@ -46,6 +46,8 @@ export type RefundRow = {
   network_fee: string;
   /** What of `network_fee` is above its quote, because of what the address takes; null: nothing. */
   added_fee: string | null;
+  /** What of `network_fee` earlier tries have burned of its deposits; null: nothing. */
+  lost_fee: string | null;
   /** Held for it: `net_amount` + `network_fee`. */
   gross_amount: string;
   /** What its address gets. */
@@ -96,13 +98,14 @@ export function splitRefund(
 }
 
 /** What sending back deposits that were never credited leaves of them. Nobody else pays, so that the fee comes out of
- *  them; what an earlier try has cost is gone too. `usable`: what is on their address. null: nothing worth sending is
- *  left. */
+ *  them; what an earlier try has cost is gone too (`lost`, within the fee). `usable`: what is on their address. null:
+ *  nothing worth sending is left. */
 export function splitDeposits(
   deposits: Readonly<{ amount: string; usable: string; networkFee: string; currency: string }>,
-): ReturnType<typeof splitRefund> {
+): (NonNullable<ReturnType<typeof splitRefund>> & Readonly<{ lost: string }>) | null {
   const lost = subtract(deposits.amount, smaller(deposits.amount, deposits.usable));
-  return splitRefund({ ...deposits, networkFee: add(deposits.networkFee, lost), feeBearer: 'payer' });
+  const split = splitRefund({ ...deposits, networkFee: add(deposits.networkFee, lost), feeBearer: 'payer' });
+  return split && { ...split, lost };
 }
 
 /** The fee of spending this many coins, by the fee of the usual transaction. Rounded up. */

@@ -3,17 +3,15 @@ import { rollBack } from '../../txmanager/reorganise';
 import { refundActivities } from '../../activities/refunds/refunds';
 import { signingActivities } from '../../activities/txmanager/signing';
 import { audit } from '../../db/audit/audit';
-import { post } from '../../db/ledger/ledger';
 import { approveRefund } from '../../commands/refunds/approve';
 import { cancelRefund } from '../../commands/refunds/cancel';
 import { openRefund } from '../../commands/refunds/create';
 import { newId, newSlug } from '../../domain/ids';
-import { subtract } from '../../domain/money';
-import { unallocatedJournal } from '../../domain/ledger/ledger';
 import { codecs, richShop, seed, strangers, type RichShop } from './rich-shop';
 import { unguarded } from '../unguarded';
 import { anApprover } from '../approver';
 import { bookEnd } from '../book-end';
+import { heldRefund, type Held } from './held-refund';
 import { estimating, nodes } from './nodes';
 
 /** What the signer signs of a refund: what its row says, once somebody has approved it, and nothing else. */
@@ -62,44 +60,7 @@ async function planned(amount = '0.01'): Promise<{ id: string; intentId: string 
   if (!next || !('id' in next)) throw new Error(`Nothing planned: ${JSON.stringify(next)}`);
   return { id: row.id, intentId: next.id };
 }
-/** A refund of what came to a payment that had ended, planned and not signed. */
-async function plannedHeld(): Promise<{ id: string; intentId: string }> {
-  const paymentId = newId();
-  const txId = newId();
-  const address = codecs.ethereum.derive(codecs.ethereum.extendedKey(seed, 'deposit'), (lastIndex += 1));
-  await unguarded(db, (tx) =>
-    tx.query(
-      `INSERT INTO payment (id, merchant_id, slug, status, source, fiat_amount, fiat_currency, fee_bearer, fee_bps,
-         tolerance_pct, underpaid_policy,
-       currency, network, amount, exchange_rate, amount_paid, settlement_address, custody, expires_at, expires_in)
-     VALUES ($1, $2, $3, 'EXPIRED', 'api', 32, 'USD', 'merchant', 40, 1, 'hold', 'ETH', 'ethereum', 0.01, 3200, 0, $4,
-       'platform', now(), 60)`,
-      [paymentId, merchantId, newSlug(), shop.hot],
-    ),
-  );
-  await db.query(
-    `INSERT INTO address (network, address, role, key_index, merchant_id, payment_id)
-       VALUES ('ethereum', $1, 'deposit', $2, $3, $4)`,
-    [address, lastIndex, merchantId, paymentId],
-  );
-  await db.query(
-    `INSERT INTO deposit (network, tx_id, out_index, address, role, payment_id, currency, amount, stated_amount,
-       is_dust, status, first_seen_at,
-       confirmed_at, allocation) VALUES ('ethereum', $1, 0, $2, 'deposit', $3, 'ETH', 0.01, 0.01, false, 'confirmed',
-         now(), now(), 'unallocated')`,
-    [txId, address, paymentId],
-  );
-  const deposit = { network: 'ethereum', txId, index: 0, currency: 'ETH', amount: '0.01', merchantId };
-  const { row } = await db.transaction(async (tx) => {
-    await post(tx, unallocatedJournal(deposit));
-    const ask = { type: 'full', address: away } as const;
-    return openRefund(tx, { codecs, rateMaxAgeSeconds: 3600 }, merchantId, paymentId, ask, { userId: newId() }, null);
-  });
-  const next = await activities.nextRefundIntent(row.id);
-  if (!next || !('id' in next)) throw new Error(`Nothing planned: ${JSON.stringify(next)}`);
-  return { id: row.id, intentId: next.id };
-}
-let lastIndex = 100;
+const plannedHeld = (): Promise<Held> => heldRefund(shop, activities);
 const statusOf = async (id: string): Promise<string> =>
   (await db.query('SELECT status FROM refund WHERE id = $1', [id]))[0].status;
 const attemptsOf = async (intentId: string): Promise<unknown[]> =>
@@ -222,45 +183,6 @@ it.each([
     }
   },
 );
-
-it('from where it came to: goes out after an earlier try, for less by what that has cost', async () => {
-  const first = await plannedHeld();
-  await signer.signOnce(first.intentId);
-  await db.query(
-    `UPDATE attempt SET status = 'final', success = false, block_hash = '0xa', height = 1500, fee_units = 42000000000000
-       WHERE intent_id = $1`,
-    [first.intentId],
-  );
-  await db.query(`UPDATE intent SET status = 'failed' WHERE id = $1`, [first.intentId]);
-  await bookEnd(db, first.intentId);
-  expect(await statusOf(first.id)).toBe('failed');
-  const [before] = await db.query('SELECT payment_id, network_fee, net_amount FROM refund WHERE id = $1', [first.id]);
-  const ask = { type: 'full', address: away } as const;
-  const { row } = await db.transaction((tx) =>
-    openRefund(tx, { codecs, rateMaxAgeSeconds: 3600 }, merchantId, before.payment_id, ask, { userId: newId() }, null),
-  );
-  expect(subtract(before.net_amount, row.net_amount)).toBe('0.000042');
-  const next = await activities.nextRefundIntent(row.id);
-  if (!next || !('id' in next)) throw new Error(`Nothing planned: ${JSON.stringify(next)}`);
-  const [[was], [is]] = await Promise.all(
-    [first.intentId, next.id].map((id) =>
-      db.query('SELECT max_unit_price, fee_budget FROM intent WHERE id = $1', [id]),
-    ),
-  );
-  expect(is).toEqual(was);
-  expect(await signer.signOnce(next.id)).toEqual({ state: 'stored' });
-  await db.query(
-    `UPDATE attempt SET status = 'final', success = true, block_hash = '0xb', height = 1501, fee_units = max_fee_units
-       WHERE intent_id = $1`,
-    [next.id],
-  );
-  await db.query(`UPDATE intent SET status = 'final' WHERE id = $1`, [next.id]);
-  await bookEnd(db, next.id);
-  expect(await statusOf(row.id)).toBe('completed');
-  expect(
-    (await audit(db, { settleMs: 1 })).filter(({ invariant }) => ['I1', 'I2', 'I3', 'I7', 'I9'].includes(invariant)),
-  ).toEqual([]);
-});
 
 it('what went back to where it was, and is in other hands since, stays failed', async () => {
   const { id, intentId } = await plannedHeld();

@@ -66,6 +66,9 @@ describe('splitDeposits', () => {
         expect(split.gross).toBe(g.amount);
         expect(add(split.net, split.networkFee)).toBe(g.amount);
         expect(compare(add(split.net, g.networkFee), usable)).toBeLessThanOrEqual(0);
+        // What is gone is part of the fee, and of the fee of this try the rest is enough.
+        expect(compare(subtract(split.networkFee, split.lost), g.networkFee)).toBeGreaterThanOrEqual(0);
+        expect(isPositive(split.lost)).toBe(compare(usable, g.amount) < 0);
       }),
     );
   });

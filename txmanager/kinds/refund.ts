@@ -17,7 +17,7 @@ import {
 } from '../../db/txmanager/intents';
 import { baseUnits, networkOf, assetOf } from '../../domain/chains/assets';
 import { depositRefundJournal, captureJournal } from '../../domain/ledger/ledger';
-import { add, larger, toUnits, fit } from '../../domain/money';
+import { add, larger, subtract, toUnits, fit } from '../../domain/money';
 import type { RefundRow } from '../../domain/refunds/refund';
 import { gasFor, sweepWork } from '../../domain/chains/costs';
 import { destinationOf, type Destination } from '../../domain/chains/tags';
@@ -26,7 +26,7 @@ import { feeLimits, limitsFor } from '../../domain/txmanager/fee-limits';
 import { planOutgoing } from '../plan-outgoing';
 import type { ServedIntent, Obligation } from '../obligation';
 import { reopenRefunds } from '../../commands/refunds/reopen';
-import { chargeRevert } from '../charge-revert';
+import { chargeRevert, returnRevertFees } from '../charge-revert';
 import { gasWalletFor } from '../gas-wallet';
 import { expired, failureOf } from './failure';
 import { openIntents, obligationsByRef, summaryAs, type OutgoingKind } from './kind';
@@ -47,7 +47,7 @@ export const refund: OutgoingKind = {
   asked: async (tx, intent) => {
     const row = await lockRefund(tx, intent.ref);
     if (row?.status !== 'pending') return null;
-    return { hold: holdOf(row), row, bearer: row.fee_bearer === 'payer' ? 'receiver' : 'merchant' };
+    return { hold: holdOf(row), row: withoutLost(row), bearer: row.fee_bearer === 'payer' ? 'receiver' : 'merchant' };
   },
   reopen: reopenRefunds,
   openRows: [
@@ -66,6 +66,10 @@ export const refund: OutgoingKind = {
 /** Who gets it, once its address is known. */
 const receiverOf = ({ address, destination_tag }: RefundRow): Destination =>
   destinationOf({ address: address!, destination_tag });
+
+/** With the network fee of this try: what earlier ones have burned of its deposits says nothing of its price. */
+const withoutLost = (refund: RefundRow): RefundRow =>
+  refund.lost_fee === null ? refund : { ...refund, network_fee: subtract(refund.network_fee, refund.lost_fee) };
 
 /** Refunds as the signer sees them: what their rows say, once somebody has approved them. Locks the payments, then the
  *  refunds. */
@@ -97,7 +101,7 @@ const obligationOf = (tx: EntityManager, refund: RefundRow): Obligation => ({
     },
     // Its payer has named the address.
     payees: [],
-    addedFees: addedFeesOf([refund]),
+    addedFees: addedFeesOf([withoutLost(refund)]),
     limitUse: { kind: 'refund', ref: refund.id },
   },
   isUnderWay: refund.status === 'processing' || refund.status === 'broadcast',
@@ -138,6 +142,7 @@ async function bookRefund(tx: EntityManager, refund: RefundRow, mined: AttemptRo
         : captureJournal({ ...captured, chainFee, gasFrom: 'A:treasury', txId: mined.tx_id }),
     isFromDeposits ? ensure : captureOrRelease,
   );
+  await returnRevertFees(tx, refund);
   if (!isDone) await completeRefund(tx, refund, mined.tx_id);
 }
 /** Ends it with what has arrived, and tells its payment. */

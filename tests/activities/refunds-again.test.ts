@@ -1,0 +1,90 @@
+import type { DataSource } from 'typeorm';
+import { refundActivities } from '../../activities/refunds/refunds';
+import { signingActivities } from '../../activities/txmanager/signing';
+import { audit } from '../../db/audit/audit';
+import { subtract } from '../../domain/money';
+import { bookEnd } from '../book-end';
+import { askHeld, heldRefund, intentOf, type Held } from './held-refund';
+import { estimating, nodes } from './nodes';
+import { taking } from './outgoing-rows';
+import { codecs, richShop, seed, type RichShop } from './rich-shop';
+
+/** What was never credited goes back from where it came to, after an earlier try was reverted. What that has burned is
+ *  gone from the deposits. */
+
+let shop: RichShop;
+let db: DataSource;
+let signer: ReturnType<typeof signingActivities>;
+let activities: ReturnType<typeof refundActivities>;
+beforeAll(async () => {
+  shop = await richShop('1');
+  ({ db } = shop);
+  signer = estimating(db, signingActivities({ db, codecs, seed }));
+  activities = refundActivities({ db, nodes });
+});
+afterAll(() => shop?.stop());
+
+const burned = '0.000042';
+const spendable = async (): Promise<string> =>
+  (
+    await db.query(`SELECT trim_scale(amount)::text AS amount FROM balance WHERE account = $1 AND asset = 'ETH'`, [
+      `L:available:${shop.merchantId}`,
+    ])
+  )[0].amount;
+async function ended(intentId: string, success: boolean, height: number): Promise<void> {
+  await db.query(
+    `UPDATE attempt SET status = 'final', success = $2, block_hash = '0xa', height = $3,
+            fee_units = CASE WHEN $2 THEN max_fee_units ELSE 42000000000000 END
+       WHERE intent_id = $1`,
+    [intentId, success, height],
+  );
+  await db.query(`UPDATE intent SET status = $2 WHERE id = $1`, [intentId, success ? 'final' : 'failed']);
+  await bookEnd(db, intentId);
+}
+/** A refund whose transaction was reverted. */
+async function reverted(): Promise<Held> {
+  const first = await heldRefund(shop, activities);
+  expect(await signer.signOnce(first.intentId)).toEqual({ state: 'stored' });
+  await ended(first.intentId, false, 1500);
+  expect(await statusOf(first.id)).toBe('failed');
+  return first;
+}
+const statusOf = async (id: string): Promise<string> =>
+  (await db.query('SELECT status FROM refund WHERE id = $1', [id]))[0].status;
+const clean = async (): Promise<unknown[]> =>
+  (await audit(db, { settleMs: 1 })).filter(({ invariant }) => ['I1', 'I2', 'I3', 'I7', 'I9'].includes(invariant));
+
+it('goes out for less by what an earlier try has burned, which its merchant does not pay as well', async () => {
+  const had = await spendable();
+  const first = await reverted();
+  expect(subtract(had, await spendable())).toBe(burned);
+  const [before] = await db.query('SELECT net_amount FROM refund WHERE id = $1', [first.id]);
+  const row = await askHeld(shop, first.paymentId);
+  expect(subtract(before.net_amount, row.net_amount)).toBe(burned);
+  const intentId = await intentOf(activities, row.id);
+  const [[was], [is]] = await Promise.all(
+    [first.intentId, intentId].map((id) =>
+      db.query('SELECT max_unit_price, fee_budget FROM intent WHERE id = $1', [id]),
+    ),
+  );
+  expect(is).toEqual(was);
+  expect(await signer.signOnce(intentId)).toEqual({ state: 'stored' });
+  // Its payer has borne it when he has got less.
+  expect(subtract(had, await spendable())).toBe(burned);
+  await ended(intentId, true, 1501);
+  expect(await statusOf(row.id)).toBe('completed');
+  expect(await spendable()).toBe(had);
+  await bookEnd(db, intentId);
+  expect(await spendable()).toBe(had);
+  expect(await clean()).toEqual([]);
+});
+
+it('bears what its address takes by the price of this try', async () => {
+  const first = await reverted();
+  const { id, network_fee: fee } = await askHeld(shop, first.paymentId);
+  const usual = subtract(fee, burned);
+  await intentOf(refundActivities({ db, nodes: [taking(42_000)] }), id);
+  const [{ added }] = await db.query('SELECT trim_scale(added_fee)::text AS added FROM refund WHERE id = $1', [id]);
+  // Twice the work of the usual one.
+  expect(added).toBe(usual);
+});
