@@ -2,8 +2,10 @@ import type { DataSource } from 'typeorm';
 import { refundActivities } from '../../activities/refunds/refunds';
 import { signingActivities } from '../../activities/txmanager/signing';
 import { audit } from '../../db/audit/audit';
+import { changedRows } from '../../db/query';
 import { subtract } from '../../domain/money';
 import { bookEnd } from '../book-end';
+import { unguarded } from '../unguarded';
 import { askHeld, heldRefund, intentOf, type Held } from './held-refund';
 import { estimating, nodes } from './nodes';
 import { taking } from './outgoing-rows';
@@ -87,4 +89,29 @@ it('bears what its address takes by the price of this try', async () => {
   const [{ added }] = await db.query('SELECT trim_scale(added_fee)::text AS added FROM refund WHERE id = $1', [id]);
   // Twice the work of the usual one.
   expect(added).toBe(usual);
+});
+
+it('is swept, where it is credited after all, with what is left of it', async () => {
+  const { paymentId, address } = await reverted();
+  await unguarded(db, (tx) => tx.query(`UPDATE payment SET status = 'SWEEP_QUEUED' WHERE id = $1`, [paymentId]));
+  const [deposit] = await changedRows<{ id: string }>(
+    db,
+    `UPDATE deposit SET allocation = 'unsettled' WHERE payment_id = $1 RETURNING id`,
+    [paymentId],
+  );
+  const [{ id: intentId }] = await db.query(
+    `INSERT INTO intent (max_unit_price, fee_budget, kind, ref, network, currency, from_address, outputs,
+                         deposit_ids, payment_id, merchant_id, owner_kind, owner_id, status)
+     VALUES (8000000000, 1000000000000000, 'sweep', $1 || '/1', 'ethereum', 'ETH', $2,
+             jsonb_build_array(jsonb_build_object('address', $3::text, 'units', NULL)),
+             ARRAY[$4::bigint], $1, $5, 'sweep', $1, 'planned') RETURNING id`,
+    [paymentId, address, shop.hot, deposit!.id, shop.merchantId],
+  );
+  expect(await signer.signOnce(intentId)).toEqual({ state: 'stored' });
+  const [{ needed }] = await db.query(
+    'SELECT (moved_units + max_fee_units)::text AS needed FROM attempt WHERE intent_id = $1',
+    [intentId],
+  );
+  // More is not there, and no node would take it.
+  expect(needed).toBe('9958000000000000');
 });

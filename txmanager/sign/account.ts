@@ -92,16 +92,16 @@ export function transferOf(
     : { ...common, to: output.address, value: units };
 }
 
-/** What the intent's deposits brought, less what finished intents took off the same address, native fees included. */
+/** What the intent's deposits brought, less what finished intents took off the same address, native fees included: also
+ *  of those that have failed, such as a refund of these deposits that was reverted. */
 export async function leftOn(tx: EntityManager, intent: IntentRow): Promise<bigint> {
   const decimals = assetOf(intent.currency).decimals;
   const deposits = await depositsById(tx, intent.deposit_ids);
   const brought = deposits.reduce((sum, deposit) => sum + toUnits(fit(deposit.amount, decimals, 'down'), decimals), 0n);
   const [row] = await tx.query<Array<{ gone: string }>>(
-    `SELECT coalesce(sum(a.moved_units + a.fee_units), 0)::text AS gone FROM attempt a JOIN intent i
-        ON i.id = a.intent_id
-      WHERE a.network = $1 AND a.from_address = $2 AND a.status = 'final' AND a.success AND i.currency = $3
-        AND i.id <> $4
+    `SELECT coalesce(sum(CASE WHEN a.success THEN a.moved_units ELSE 0 END + a.fee_units), 0)::text AS gone
+       FROM attempt a JOIN intent i ON i.id = a.intent_id
+      WHERE a.network = $1 AND a.from_address = $2 AND a.status = 'final' AND i.currency = $3 AND i.id <> $4
         AND i.deposit_ids && $5::bigint[]`,
     [intent.network, intent.from_address, intent.currency, intent.id, intent.deposit_ids],
   );
