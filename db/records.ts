@@ -77,7 +77,7 @@ export const spend = <Result>(
     throw error instanceof DomainError && error.code === 'INSUFFICIENT_FUNDS' ? new DomainError(code, message) : error;
   });
 
-/** By which a repeat under the same key is told from another wish. */
+/** A hash of what was asked for: the same request under one key is a repeat, another one is refused. */
 export const contentHash = (content: readonly unknown[]): string =>
   createHash('sha256').update(JSON.stringify(content)).digest('hex');
 

@@ -99,8 +99,9 @@ export async function estimateOwned(deps: GasDeps, owner: IntentOwner): Promise<
 
 type End = 'done' | 'lower' | 'ended' | Readonly<{ reason: string }>;
 
-/** For how many transfers of its owner what a token takes is brought to its address. Where one has failed there, all
- *  that the next may take is brought: what it takes may have risen once it is signed. */
+/** Whether a top-up of gas to an address pays for this transfer of tokens alone (`own`) or for others beside it too
+ *  (`shared`). Absent where a transfer has failed there: then the top-up brings all the gas that the next may take, as
+ *  what it takes may have risen once it is signed. */
 function topUpOf(intent: IntentRow, all: readonly IntentRow[]): Pick<AskedTransfer, 'topUp'> {
   const hasFailed = all.some((one) => one.from_address === intent.from_address && one.status === 'failed');
   if (!isAloneThere(intent) || hasFailed) return {};

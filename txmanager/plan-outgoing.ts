@@ -23,8 +23,7 @@ import { type FeeLimits, feeLimits, limitsFor } from '../domain/txmanager/fee-li
 import { openIncidentAgain, type ShortfallSubject } from '../db/incidents';
 import { type IntentOwner } from '../domain/workflow-ids';
 
-/** How long what nothing can pay now waits before it looks again. */
-
+/** How long an intent that nothing can pay now waits before the treasury is looked at again. */
 export const lookAgainInMs = 20000;
 
 /** What shall leave the treasury. Its rows are locked by the caller. */
@@ -221,7 +220,6 @@ async function gatherFor(
 }
 
 /** Says what is missing; notifies operators once for each thing that waits, unless what is on its way to us will do. */
-
 async function short(
   tx: EntityManager,
   outgoing: Outgoing,

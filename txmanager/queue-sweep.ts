@@ -67,7 +67,7 @@ export async function queueSweep(
     const ids = own.deposits.map((deposit) => deposit.id);
     const live = known.filter((intent) => intent.status !== 'dead' && ids.includes(intent.deposit_ids[0] ?? ''));
     await queue(own, ownerOf(live[0]!));
-    // Whose end was booked before has nobody left who would tell of it.
+    // Where the end of all its intents is booked, no workflow of the sweep is left that would signal the payment.
     if (live.every((intent) => intent.booked)) await notifyPayment(tx, paymentId);
     else await startSweep(tx, payment, ownerOf(live[0]!));
   } else {
@@ -139,8 +139,8 @@ type Planned =
   | Readonly<{ owner: IntentOwner; members: readonly Ready[] }>
   | Readonly<{ wait: string; lookAgainInMs: number; isOverdue: boolean }>;
 
-/** Plans the sweep of a payment: with others where there are some, alone where that costs
- *  little or the time is up, or later. */
+/** Plans the sweep of a payment: with others where there are some, alone where that costs little or the time is up, or
+ *  later. */
 async function planNow(tx: EntityManager, own: Ready, terms: SweepTerms, settlementGas?: bigint): Promise<Planned> {
   const { payment } = own;
   const now = await databaseNow(tx);

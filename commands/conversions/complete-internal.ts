@@ -19,7 +19,6 @@ import { compare } from '../../domain/money';
 /** Takes the net into the platform's position, gives the output out of the other, and posts the journal; whoever
  *  converts from or to one of these assets waits until the transaction ends. Throws CONVERSION_FAILED where the
  *  treasury cannot give that, where one of them would pass its limit, and where the balance does not cover it. */
-
 async function postInternal(
   tx: EntityManager,
   quote: ConversionQuote,

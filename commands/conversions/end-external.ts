@@ -75,7 +75,6 @@ export async function giveUpOnProvider(tx: EntityManager, conversion: Conversion
 /** What the provider has kept of a deposit that it sent back is our loss. What it sends later makes it smaller, and
  *  what a reorganisation takes makes it larger: each time the difference is booked, under the next key. The caller has
  *  locked the conversion. */
-
 export async function bookSwapLoss(
   tx: EntityManager,
   conversion: ConversionRow,

@@ -8,9 +8,8 @@ import type { BatchRow, LineCounts } from '../../domain/payouts/payout';
 
 type Approved = Readonly<{ row: BatchRow; counts: LineCounts; replayed: boolean }>;
 
-/** Approves what waits for a second person. Of one that is approved already the same again, `replayed`. Throws
- *  BATCH_NOT_FOUND, BATCH_STATE, SECOND_PERSON, APPROVER_TOO_NEW. */
-
+/** Approves what waits for a second person. A batch that was approved before is answered unchanged, as `replayed`.
+ *  Throws BATCH_NOT_FOUND, BATCH_STATE, SECOND_PERSON, APPROVER_TOO_NEW. */
 export async function approveBatch(tx: EntityManager, merchantId: string, id: string, by: Approver): Promise<Approved> {
   const batch = await lockBatch(tx, id);
   if (!batch || batch.merchant_id !== merchantId) throw new DomainError('BATCH_NOT_FOUND');

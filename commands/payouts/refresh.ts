@@ -45,7 +45,6 @@ const hasSent = async (tx: EntityManager, batchId: string): Promise<boolean> =>
 
 /** Makes a batch say what its lines say, with an event for what is new. Where nothing of it will leave any more, it no
  *  longer counts against the day's limits. Call last in the transaction. */
-
 export async function refreshBatch(
   tx: EntityManager,
   batch: BatchRow,

@@ -8,8 +8,7 @@ import type { Queryable } from '../../db/pricing/pricing';
 export type WidgetRules = Readonly<{ allowInsecureCallbacks: boolean; byLightning: boolean }>;
 
 /** Refuses an address that the payer may not be sent to. An empty text clears it. Throws VALIDATION_ERROR,
- *  CALLBACK_NOT_HTTPS,
- *  CALLBACK_INTERNAL. Contract: 2.11, 4.5. */
+ *  CALLBACK_NOT_HTTPS, CALLBACK_INTERNAL. Contract: 2.11, 4.5. */
 function checkedUrl(
   url: string | null,
   property: 'successUrl' | 'cancelUrl',

@@ -98,7 +98,7 @@ export const lockLimits = (tx: EntityManager, ...merchantIds: readonly string[])
 export type LimitUseKey = Readonly<{ kind: LimitedKind; ref: string }>;
 export type LimitUseRow = LimitUseKey & Readonly<{ merchant_id: string; usd: string; is_signed: boolean }>;
 
-/** Those of these that are counted and were not released. */
+/** The limit uses under these keys, without those that were released. */
 export const limitUsesOf = (tx: EntityManager, keys: readonly LimitUseKey[]): Promise<LimitUseRow[]> =>
   prepared(tx, 'limit-uses').query<LimitUseRow[]>(
     `SELECT kind, ref, merchant_id, usd::text, signed_at IS NOT NULL AS is_signed FROM egress_admission

@@ -25,8 +25,8 @@ export const holdOf = (row: RefundRow) => ({
   gross: row.gross_amount,
 });
 
-/** Those of these refunds that exist, locked until the transaction ends. Lock order: payment, refund, intent,
- *  wallet. */
+/** The refunds with these ids, as far as they exist, locked until the transaction ends. Lock order: payment, refund,
+ *  intent, wallet. */
 const lockRefunds = (tx: EntityManager, ids: readonly string[]): Promise<RefundRow[]> =>
   tx.query<RefundRow[]>('SELECT * FROM refund WHERE id = ANY($1) ORDER BY id FOR UPDATE', [ids]);
 

@@ -157,8 +157,7 @@ export async function originsOf(db: Queryable, id: string): Promise<string[] | n
 }
 
 /** Whether a widget has as many unpaid checkouts as `quota` and none under this key. Looked up before a creation locks
- *  anything; the
- *  creation itself decides. */
+ *  anything; the creation itself decides. */
 export async function isFull(
   db: Queryable,
   { row }: Pick<PublicWidget, 'row'>,

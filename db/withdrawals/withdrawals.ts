@@ -33,7 +33,7 @@ export const shown = `w.*, coalesce((SELECT greatest(0, c.height - a.height + 1)
   (SELECT i.waits_for FROM intent i
     WHERE i.kind = 'withdrawal' AND i.ref = w.id AND i.status = 'planned') AS waits_for`;
 
-/** Those of these withdrawals that exist, locked until the transaction ends. */
+/** The withdrawals with these ids, as far as they exist, locked until the transaction ends. */
 export const lockWithdrawals = (tx: EntityManager, ids: readonly string[]): Promise<WithdrawalRow[]> =>
   tx.query<WithdrawalRow[]>('SELECT * FROM withdrawal WHERE id = ANY($1) ORDER BY id FOR UPDATE', [ids]);
 

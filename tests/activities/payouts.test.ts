@@ -292,7 +292,7 @@ it('keeps nothing of what was signed for another nonce, or for what has changed 
   const from = { network: 'ethereum', from_address: hot('ethereum') };
   const store = (some: typeof rows) => db.transaction((tx) => storeSigned(tx, from, some));
   await expect(store(rows.map((row) => ({ ...row, nonce: row.nonce + 1 })))).rejects.toThrow('is not at nonce');
-  await expect(store(rows.map((row) => ({ ...row, leg_id: due[0]!.id })))).rejects.toThrow('payments of wallet');
+  await expect(store(rows.map((row) => ({ ...row, leg_id: due[0]!.id })))).rejects.toThrow('payout lines of wallet');
   await db.transaction((tx) => dropIntents(tx, { kind: 'payout-batch', id }, [due[1]!.intent_id!]));
   await expect(store(rows)).rejects.toThrow('intents of wallet');
   const [wallet] = await db.query(`SELECT next_nonce FROM wallet_sequence WHERE address = $1`, [hot('ethereum')]);

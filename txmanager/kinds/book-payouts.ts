@@ -29,7 +29,7 @@ export async function bookEnded(tx: EntityManager, batchId: string): Promise<boo
   return ended.length > 0;
 }
 
-/** The ends of payments that have arrived, many at a time. */
+/** Books the ends of lines that have arrived, many at a time. */
 async function bookPaid(tx: EntityManager, batchId: string, ids: readonly string[]): Promise<void> {
   const mined = await tx.query<Array<{ intent_id: string; tx_id: string; fee_units: string; block_hash: string }>>(
     `SELECT intent_id, tx_id, fee_units::text, block_hash FROM attempt

@@ -60,7 +60,7 @@ export async function bookLines(tx: EntityManager, lines: readonly PayoutLineRow
 const isShared = (currency: string): boolean => networkOf(currency).kind === 'utxo';
 export const isOpen = (line: PayoutLineRow): boolean => line.status === 'processing' || line.status === 'broadcast';
 
-/** J6 and `completed` of payments whose transactions are final and successful, in one go. A transaction that pays many
+/** J6 and `completed` of lines whose transactions are final and successful, in one go. A transaction that pays many
  *  has its fee booked apart. What was returned before and is spent stays failed: what has arrived besides is for
  *  operators. */
 export async function completeLines(

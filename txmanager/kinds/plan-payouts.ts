@@ -13,7 +13,7 @@ import { planOutgoing } from '../plan-outgoing';
 /** Recipients of one transaction, where a transaction pays many. */
 const perTransaction = 100;
 
-/** Plans the payments that nothing is planned for, as many as may be under way. Why others wait; null where none is
+/** Plans the lines that nothing is planned for, as many as may be under way. Why others wait; null where none is
  *  left. What goes by Lightning has no plan: the signer looks for its rows. */
 export async function planPending(tx: EntityManager, batchId: string): Promise<string[] | null> {
   const batch = await lockBatch(tx, batchId);

@@ -146,7 +146,7 @@ async function stuckOf(sender: Sender, taken: readonly AttemptRow[], left: reado
   return stuck;
 }
 
-/** A node has them: so say their rows, and those of the payments that they make. */
+/** A node has these attempts: notes it in their rows, and in those of the lines that they pay. */
 async function markSent({ db, adapter, log }: Sender, batchId: string, taken: readonly AttemptRow[]): Promise<void> {
   const fresh = taken.filter((one) => one.status === 'stored');
   if (!fresh.length) return;
