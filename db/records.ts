@@ -67,13 +67,14 @@ export const emitRecordEvent = async (
     openDelta: 0,
   });
 
-/** Takes money out of a balance; where the balance does not cover it, the error that its caller knows. */
-export const spend = <Result>(
-  taking: Promise<Result>,
+/** The result of a posting; where the balance does not cover it, the error that its caller knows instead of
+ *  INSUFFICIENT_FUNDS. */
+export const asBalanceError = <Result>(
+  posting: Promise<Result>,
   code: ErrorCode = 'INSUFFICIENT_BALANCE',
   message?: string,
 ): Promise<Result> =>
-  taking.catch((error: unknown) => {
+  posting.catch((error: unknown) => {
     throw error instanceof DomainError && error.code === 'INSUFFICIENT_FUNDS' ? new DomainError(code, message) : error;
   });
 

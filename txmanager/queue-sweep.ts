@@ -76,7 +76,7 @@ export async function queueSweep(
         ? { wait: settlementRefused, lookAgainInMs: refusedLookMs, isOverdue: true }
         : await planNow(tx, own, terms, settlement?.state === 'done' ? settlement.gas : undefined);
     if ('wait' in planned) {
-      await noteWait(tx, payment, planned);
+      await noteSweepWaits(tx, payment, planned);
       return { queued: false, reason: planned.wait, lookAgainInMs: planned.lookAgainInMs };
     }
     for (const ready of planned.members) await queue(ready, planned.owner);
@@ -107,7 +107,7 @@ async function settleWhereItIs(tx: EntityManager, payment: PaymentRow): Promise<
 const refusedLookMs = 900_000;
 
 /** Why a payment waits, once per reason on its timeline; and an alert where the promised time has passed. */
-async function noteWait(
+async function noteSweepWaits(
   tx: EntityManager,
   payment: PaymentRow,
   planned: Extract<Planned, { wait: string }>,

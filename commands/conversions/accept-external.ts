@@ -1,5 +1,5 @@
 import type { EntityManager } from 'typeorm';
-import { covered, moveClaim, priced } from './claim';
+import { asConversionError, moveClaim, priced } from './claim';
 import { type PairTerms, emitConversionEvent, notifyConversion } from '../../db/conversions/conversions';
 import { post } from '../../db/ledger/ledger';
 import type { ConversionRow, ConversionQuote } from '../../domain/conversions/conversion';
@@ -20,7 +20,7 @@ export async function acceptExternal(
     estimated_seconds: quote.estimatedSeconds,
     accepted_minimum: quote.toAmount,
   });
-  await covered(
+  await asConversionError(
     post(
       tx,
       acceptConversionJournal({

@@ -1,8 +1,8 @@
 import type { EntityManager } from 'typeorm';
-import { covered, moveClaim, priced } from '../../commands/conversions/claim';
+import { asConversionError, moveClaim, priced } from '../../commands/conversions/claim';
 import { type PairTerms, type PositionRow, exposureOf, emitConversionEvent } from '../../db/conversions/conversions';
 import { failPoint } from '../../db/fail-point';
-import { refused } from '../../db/ledger/ledger';
+import { asLedgerErrors } from '../../db/ledger/ledger';
 import { byClock } from '../../db/records';
 import type { Currency } from '../../domain/chains/assets';
 import {
@@ -26,8 +26,8 @@ async function postInternal(
   journal: Journal,
 ): Promise<void> {
   const { fromCurrency, toCurrency, netFromAmount, toAmount } = quote;
-  const sides = await covered(
-    refused(
+  const sides = await asConversionError(
+    asLedgerErrors(
       tx.query<Array<PositionRow & { asset: string; free: string | null }>>(
         `SELECT asset, position::text AS position, limit_usd::text AS limit_usd, beyond, free::text AS free
            FROM post_conversion($1, $2, $3, $4, $5, $6, $7)`,

@@ -1,6 +1,6 @@
 import type { EntityManager } from 'typeorm';
 import { checkSecondPerson, type Approver } from '../access/second-person';
-import { releaseBatch } from '../../commands/payouts/release';
+import { startBatch } from '../../commands/payouts/release';
 import type { Queryable } from '../../db/query';
 import { lockBatch, countLines, readBatch } from '../../db/payouts/payouts';
 import { DomainError } from '../../domain/errors';
@@ -17,7 +17,7 @@ export async function approveBatch(tx: EntityManager, merchantId: string, id: st
   if (batch.approved_by !== null && batch.status !== 'cancelled') return { row: batch, counts, replayed: true };
   if (batch.status !== 'awaiting_approval') throw new DomainError('BATCH_STATE');
   await checkSecondPerson(tx, 'approvePayout', batch.created_by_id, by);
-  return { row: await releaseBatch(tx, batch, by), counts, replayed: false };
+  return { row: await startBatch(tx, batch, by), counts, replayed: false };
 }
 
 /** What this person has approved already; null where there is something to decide. A repeat needs no second factor. */

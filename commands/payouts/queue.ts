@@ -2,14 +2,14 @@ import type { EntityManager } from 'typeorm';
 import { postAll } from '../../db/ledger/ledger';
 import { byCurrency, countLines, countsOf, holdOfLine } from '../../db/payouts/payouts';
 import type { Queryable } from '../../db/query';
-import { contentHash, spend } from '../../db/records';
+import { asBalanceError, contentHash } from '../../db/records';
 import { assetOf } from '../../domain/chains/assets';
 import { DomainError } from '../../domain/errors';
 import { newId } from '../../domain/ids';
 import { holdJournal } from '../../domain/ledger/ledger';
 import { countOutgoing } from '../limits/outbound-check';
 import { emitBatchEvent } from './refresh';
-import { releaseBatch } from './release';
+import { startBatch } from './release';
 import { type Deps, validateRows } from './validate';
 import {
   type PayoutRow,
@@ -108,7 +108,7 @@ export async function queueBatch(
   await holdLines(tx, lines);
   const counts = countsOf([{ status: 'pending', n: lines.length }]);
   // It is made waiting; what needs nobody else goes on at once.
-  const made = needsApproval ? row : await releaseBatch(tx, row, null);
+  const made = needsApproval ? row : await startBatch(tx, row, null);
   await emitBatchEvent(tx, made, counts, 'mass_payout.created');
   return { row: made, counts, replayed: false };
 }
@@ -116,5 +116,5 @@ export async function queueBatch(
 /** J5 of each line. Throws INSUFFICIENT_BALANCE. */
 async function holdLines(tx: EntityManager, lines: readonly PayoutLineRow[]): Promise<void> {
   const holds = byCurrency(lines).map((line) => holdJournal(holdOfLine(line)));
-  await spend(postAll(tx, holds));
+  await asBalanceError(postAll(tx, holds));
 }

@@ -5,15 +5,16 @@ import { releaseJournal } from '../../domain/ledger/ledger';
 import type { BatchRow, PayoutLineRow } from '../../domain/payouts/payout';
 import { changedRows } from '../../db/query';
 
-/** J7 of lines that nothing will be sent for. */
+/** J7 of lines that nothing will be sent for: what they held is back in the balance. */
 export async function releaseLines(tx: EntityManager, lines: readonly PayoutLineRow[]): Promise<void> {
   const holds = byCurrency(lines).map(holdOfLine);
   await captureOrReleaseAll(tx, holds.map(releaseJournal));
   await returnGas(tx, holds);
 }
 
-/** From here on it is signed. `by`: who approved it, where it takes a second person. */
-export async function releaseBatch(
+/** Starts a batch that waits: from here on its lines may be signed. `by`: who approved it, where it takes a second
+ *  person. */
+export async function startBatch(
   tx: EntityManager,
   batch: BatchRow,
   by: Readonly<{ id: string; email: string }> | null,

@@ -8,7 +8,7 @@ import { knownNode } from '../../db/lightning/node';
 import { isKnownHash, planInvoice } from '../../db/lightning/payments';
 import { databaseNow } from '../../db/payments/payments';
 import type { Queryable } from '../../db/query';
-import { contentHash, spend } from '../../db/records';
+import { asBalanceError, contentHash } from '../../db/records';
 import { refuseOurs } from '../../db/wallets/wallets';
 import { isListed } from '../../db/wallets/whitelist';
 import { shown, holdOf, requestWithdrawal, emitWithdrawalEvent } from '../../db/withdrawals/withdrawals';
@@ -195,7 +195,7 @@ export async function openWithdrawal(
     return { row: (await knownWithdrawal(tx, merchantId, idempotencyKey, ask))!, replayed: true };
   }
   if (invoice) await planInvoicePayment(tx, row, invoice, ask.address!);
-  await spend(ensure(tx, holdJournal(holdOf(row))));
+  await asBalanceError(ensure(tx, holdJournal(holdOf(row))));
   if (row.status === 'pending') await requestWithdrawal(tx, row);
   await emitWithdrawalEvent(tx, row, 'withdrawal.created');
   return { row: { ...row, confirmations: 0 }, replayed: false };

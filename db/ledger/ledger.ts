@@ -28,15 +28,15 @@ const refusals: Readonly<Record<string, 'JOURNAL_CONFLICT' | 'INSUFFICIENT_FUNDS
   CP004: 'INSUFFICIENT_FUNDS',
 };
 
-/** A call of the posting function, with its refusals as errors of the domain. Throws as `post` does. */
-export const refused = <Result>(posting: Promise<Result>): Promise<Result> =>
+/** The result of a call of the posting function; its refusals as errors of the domain. Throws as `post` does. */
+export const asLedgerErrors = <Result>(posting: Promise<Result>): Promise<Result> =>
   posting.catch((error: unknown) => {
     const code = refusals[(error as { code?: string }).code ?? ''];
     throw code ? new DomainError(code, (error as Error).message) : error;
   });
 
 async function call(tx: EntityManager, journal: Journal, reverses: string | null): Promise<string> {
-  const [row] = await refused(
+  const [row] = await asLedgerErrors(
     tx.query<Array<{ id: string }>>('SELECT post_journal($1, $2, $3, $4, $5)::text AS id', [
       journal.key,
       journal.entry,
@@ -54,7 +54,7 @@ export const post = (tx: EntityManager, journal: Journal): Promise<string> => ca
 
 /** Posts journals in this order, all or none, in one call. Throws as `post` does. */
 export async function postAll(tx: EntityManager, journals: readonly Journal[]): Promise<void> {
-  await refused(
+  await asLedgerErrors(
     tx.query<unknown[]>(
       `SELECT post_journal(j->>'key', nullif(j->'entry', 'null'), j->'postings', NULL, coalesce(j->'details', '{}'))
          FROM jsonb_array_elements($1::jsonb) j`,
