@@ -8,7 +8,8 @@ import type { IntentOwner } from '../domain/workflow-ids';
 import { changedRows } from '../db/query';
 import { disband } from '../db/sweeps/sweeps';
 import { heldUpWallets } from '../db/treasury/lanes';
-import { lockTreasury, treasurySources, unitPriceNow } from '../db/treasury/treasury';
+import { wholeUnitPrice } from '../db/chains/fees';
+import { lockTreasury, treasurySources } from '../db/treasury/treasury';
 import { intentsOwnedBy, type IntentRow } from '../db/txmanager/intents';
 import { gasWalletFor } from './gas-wallet';
 import { isTopUp } from '../domain/txmanager/kinds';
@@ -38,7 +39,7 @@ export async function leaveHeldUpWallets(tx: EntityManager, owner: IntentOwner):
     );
     if (!stuck.length) continue;
     await lockTreasury(tx, network);
-    const price = BigInt(await unitPriceNow(tx, network));
+    const price = BigInt(await wholeUnitPrice(tx, network));
     for (const currency of new Set(stuck.map((intent) => intent.currency))) {
       let payers: readonly Source[] = payersOf(await treasurySources(tx, currency));
       const fee = isToken(currency) ? 0n : price * accountOf(currency).work.native * priceReserve;

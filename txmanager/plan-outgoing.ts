@@ -3,7 +3,8 @@ import { stoppedBecause } from '../db/access/merchant-stop';
 import { comingTo, leastWorthMoving } from './float';
 import { gasWalletFor } from './gas-wallet';
 import { planConsolidation } from './kinds/consolidation';
-import { lockTreasury, unitPriceNow, freeCoins, treasurySources, comingIn, type Coming } from '../db/treasury/treasury';
+import { wholeUnitPrice } from '../db/chains/fees';
+import { lockTreasury, freeCoins, treasurySources, comingIn, type Coming } from '../db/treasury/treasury';
 import { type NewIntent, planIntent, lockCoinsFor, planIntents, ownedBy } from '../db/txmanager/intents';
 import { networkOf, assetOf, type AccountNetwork, type UtxoNetwork } from '../domain/chains/assets';
 import { gasFor, utxoWork } from '../domain/chains/costs';
@@ -50,7 +51,7 @@ export async function planOutgoing(tx: EntityManager, outgoing: Outgoing): Promi
   if (stopped !== null) return { planned: [], reason: `outgoing money of the merchant is held: ${stopped}` };
   const network = networkOf(outgoing.currency);
   const hot = await lockTreasury(tx, network.id);
-  const price = await unitPriceNow(tx, network.id);
+  const price = await wholeUnitPrice(tx, network.id);
   return network.kind === 'utxo'
     ? planCoins(tx, outgoing, network, hot, BigInt(price))
     : planTransfers(tx, outgoing, network, price);

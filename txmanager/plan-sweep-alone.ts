@@ -5,6 +5,7 @@ import { add, compare, divide, fromUnits, isPositive, larger, subtract, times } 
 import type { PaymentRow } from '../domain/payments/payment';
 import { bumpedPrice } from '../domain/txmanager/fee-limits';
 import { goOnWith, planSweep, type PlannedIntent, type PlannedOutput, type SweepSource } from '../domain/sweeps/sweep';
+import { freshUnitPrice } from '../db/chains/fees';
 import { depositsById, type DepositRow } from '../db/payments/deposits';
 import { planIntent, type AttemptRow, type PaymentIntent } from '../db/txmanager/intents';
 import { repointIntent, supersede, type OrphanedIntent } from '../db/sweeps/orphaned';
@@ -13,7 +14,7 @@ import { comingIn, ownAddress, treasurySources } from '../db/treasury/treasury';
 import { laneToFill } from '../domain/treasury/lanes';
 import { comingTo } from './float';
 import { gasWalletFor } from './gas-wallet';
-import { type Ready, unitPriceOf, orphanedFor } from './sweep-terms';
+import { type Ready, orphanedFor } from './sweep-terms';
 
 /** Sweeps of one payment. */
 
@@ -131,7 +132,7 @@ const planFrom = async (
   sources: readonly SweepSource[],
   known: Readonly<{ netLeft?: string; settlementGas?: bigint | undefined }> = {},
 ): Promise<PlannedIntent[] | null> => {
-  const unitPrice = await unitPriceOf(tx, networkOf(payment.currency!).id);
+  const unitPrice = await freshUnitPrice(tx, networkOf(payment.currency!).id);
   return planSweep({
     currency: payment.currency!,
     sources,

@@ -7,6 +7,7 @@ import type { PaymentRow } from '../domain/payments/payment';
 import { sweepCost } from '../domain/sweeps/sweep';
 import { costsTooMuch, priceLookMs } from '../domain/sweeps/sweep-batch';
 import { ownerWorkflow, type IntentOwner } from '../domain/workflow-ids';
+import { freshUnitPrice } from '../db/chains/fees';
 import { startSweep, notifyPayment } from '../db/chains/notify';
 import { openIncident } from '../db/incidents';
 import { unsettledDeposits } from '../db/payments/deposits';
@@ -17,15 +18,7 @@ import { planAlone } from './plan-sweep-alone';
 import { canBatch, lockGroup, planTogether } from './plan-sweep-batch';
 import { settleOnAccount } from './settle';
 import { settlementRefused } from './settlement-gas';
-import {
-  deadlinesOf,
-  isPlanned,
-  orphanedFor,
-  readyDeposits,
-  unitPriceOf,
-  type Ready,
-  type SweepTerms,
-} from './sweep-terms';
+import { deadlinesOf, isPlanned, orphanedFor, readyDeposits, type Ready, type SweepTerms } from './sweep-terms';
 import { reassignLostSweeps } from './reassign-lost';
 
 /** Whether sweeps of a payment are under way, or why not yet. */
@@ -173,6 +166,6 @@ async function isAboveMaxCost(tx: EntityManager, { payment, deposits }: Ready, t
   const currency = payment.currency!;
   const network = networkOf(currency);
   const count = network.kind === 'utxo' ? deposits.length : new Set(deposits.map((one) => one.address)).size;
-  const cost = sweepCost(currency, count, await unitPriceOf(tx, network.id), payment.native_rate!);
+  const cost = sweepCost(currency, count, await freshUnitPrice(tx, network.id), payment.native_rate!);
   return costsTooMuch(cost, add('0', ...deposits.map((deposit) => deposit.amount)), terms.maxCostPct);
 }

@@ -16,6 +16,7 @@ import { DomainError } from '../../domain/errors';
 import { compare, divide } from '../../domain/money';
 import { creationRefused } from '../../domain/payments/creation-refusals';
 import {
+  feeMaxAgeSeconds,
   fiatValue,
   minimumAmount,
   quote,
@@ -28,9 +29,6 @@ import type { Queryable } from '../query';
 /** What a currency costs now: read in one query, evaluated by the database's clock. */
 
 export type { Queryable };
-
-/** A network fee older than this prices nothing. */
-const feeMaxAgeSeconds = 600;
 
 /** One row of what `pricingSql` reads; null where there is none. */
 export type PricingRow = {

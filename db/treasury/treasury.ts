@@ -55,16 +55,6 @@ export async function lockTreasury(tx: EntityManager, network: string): Promise<
   return ownAddress(tx, network, 'treasury');
 }
 
-/** Whole base units per vbyte or gas. Throws UPSTREAM_UNAVAILABLE where no estimate is fresh. */
-export async function unitPriceNow(tx: Queryable, network: string): Promise<string> {
-  const [fee] = await tx.query<Array<{ unit_price: string }>>(
-    `SELECT unit_price::text FROM network_fee WHERE network = $1 AND taken_at > now() - interval '10 minutes'`,
-    [network],
-  );
-  if (!fee) throw new DomainError('UPSTREAM_UNAVAILABLE', `No fresh fee estimate for ${network}`);
-  return fit(fee.unit_price, 0, 'up');
-}
-
 /** Every journal leaves a row of what it changed; this makes one of them. Whoever sums them meanwhile finds the
  *  same. */
 export const mergeHeld = (db: Queryable): Promise<unknown> =>

@@ -6,7 +6,7 @@ import { depositsById } from '../../db/payments/deposits';
 import { lockPayment, movePayment, emitPaymentEvents } from '../../db/payments/payments';
 import { byClock } from '../../db/records';
 import { lockRefund, lockRefundsWithPayments, moveRefund, emitRefundEvent, holdOf } from '../../db/refunds/refunds';
-import { unitPriceNow } from '../../db/treasury/treasury';
+import { wholeUnitPrice } from '../../db/chains/fees';
 import {
   type AttemptRow,
   type NewIntent,
@@ -183,7 +183,7 @@ export async function planFromBalance(tx: EntityManager, refund: RefundRow): Pro
 export async function planFromDeposits(tx: EntityManager, refund: RefundRow): Promise<string | null> {
   const network = networkOf(refund.currency);
   const asset = assetOf(refund.currency);
-  const price = await unitPriceNow(tx, network.id);
+  const price = await wholeUnitPrice(tx, network.id);
   const deposits = await depositsById(tx, refund.deposit_ids);
   const [from] = [...new Set(deposits.map((deposit) => deposit.address))];
   const units = baseUnits(refund.currency, refund.net_amount);
