@@ -2,7 +2,7 @@ import { inParallel } from '../chains/json-rpc';
 import { openIncidentAgain } from '../db/incidents';
 import { depositsById } from '../db/payments/deposits';
 import { disband } from '../db/sweeps/sweeps';
-import { intentsOwnedBy, type IntentRow } from '../db/txmanager/intents';
+import { endIntent, intentsOwnedBy, type IntentRow } from '../db/txmanager/intents';
 import { baseUnits, networks, type NetworkId } from '../domain/chains/assets';
 import type { AskedTransfer, GasAnswer } from '../domain/chains/chain';
 import { batchGasLimit, gasCeiling, gasLimitOf } from '../domain/chains/costs';
@@ -179,7 +179,7 @@ const noteAnswer = (deps: GasDeps, asked: IntentRow, answer: GasAnswer): Promise
       return left ? { reason: message } : 'ended';
     }
     if (isBatch(intent)) {
-      await tx.query(`UPDATE intent SET status = 'dead', updated_at = now() WHERE id = $1`, [intent.id]);
+      await endIntent(tx, intent.id, ['planned']);
       await disband(tx, intent.id, 'a transfer of it would be reverted');
       return 'ended';
     }
@@ -205,7 +205,7 @@ const sized = ({ db }: GasDeps, owner: IntentOwner, topUpId: string): Promise<In
     if (!topUp) return null;
     const buys = transfersOf(topUp, await intentsOwnedBy(tx, owner));
     if (buys.length && buys.every(({ status }) => status === 'dead')) {
-      await tx.query(`UPDATE intent SET status = 'dead', updated_at = now() WHERE id = $1`, [topUp.id]);
+      await endIntent(tx, topUp.id, ['planned']);
       return null;
     }
     const open = buys.filter(({ status }) => status === 'planned');

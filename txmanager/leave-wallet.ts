@@ -10,7 +10,7 @@ import { disband } from '../db/sweeps/sweeps';
 import { heldUpWallets } from '../db/treasury/lanes';
 import { wholeUnitPrice } from '../db/chains/fees';
 import { lockTreasury, treasurySources } from '../db/treasury/treasury';
-import { intentsOwnedBy, type IntentRow } from '../db/txmanager/intents';
+import { endIntent, intentsOwnedBy, type IntentRow } from '../db/txmanager/intents';
 import { gasWalletFor } from './gas-wallet';
 import { isTopUp } from '../domain/txmanager/kinds';
 import { transfersOf } from './top-up';
@@ -69,18 +69,8 @@ export async function leaveHeldUpGas(tx: EntityManager, owner: IntentOwner): Pro
           WHERE id = $1 AND status = 'planned'`,
         [id, from],
       );
-    } else if (await callOff(tx, id)) await disband(tx, id, 'its gas wallet is frozen or blocked');
+    } else if (await endIntent(tx, id, ['planned'])) await disband(tx, id, 'its gas wallet is frozen or blocked');
   }
-}
-
-/** False where it is signed by now. */
-async function callOff(tx: EntityManager, intentId: string): Promise<boolean> {
-  const ended = await changedRows<{ id: string }>(
-    tx,
-    `UPDATE intent SET status = 'dead', updated_at = now() WHERE id = $1 AND status = 'planned' RETURNING id`,
-    [intentId],
-  );
-  return ended.length > 0;
 }
 
 /** Native coins go one by one. Tokens go with all that their top-up buys gas for, as long as it is not signed. */
