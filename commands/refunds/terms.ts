@@ -13,7 +13,8 @@ import { refuseOurs } from '../../db/wallets/wallets';
 import { spendableAt } from '../../db/txmanager/intents';
 import { contentHash } from '../../db/records';
 import type { Queryable } from '../../db/query';
-import { type Price, rateNow } from '../../db/pricing/pricing';
+import type { Price } from '../../domain/pricing/price';
+import { rateNow } from '../../db/pricing/pricing';
 import { paymentColumns, databaseNow } from '../../db/payments/payments';
 import type { EntityManager } from 'typeorm';
 import {

@@ -11,7 +11,7 @@ import { queueBatch } from '../../commands/payouts/queue';
 import { openRefund } from '../../commands/refunds/create';
 import { openWithdrawal } from '../../commands/withdrawals/create';
 import type * as Audits from '../../db/audit/audit';
-import { applyBlock } from '../../db/chains/chain';
+import { applyBlock } from '../../db/chains/blocks';
 import { readCursor } from '../../db/chains/cursor';
 import { confirmDeposit, maturingDeposits } from '../../db/chains/maturing';
 import { post } from '../../db/ledger/ledger';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { operate } from '../../api/operator';
 import { createCodecs } from '../../chains/codecs';
 import { audit } from '../../db/audit/audit';
-import { applyBlock } from '../../db/chains/chain';
+import { applyBlock } from '../../db/chains/blocks';
 import { readCursor } from '../../db/chains/cursor';
 import { confirmDeposit, maturingDeposits } from '../../db/chains/maturing';
 import { EpochRefused, isConfirmed, mayFollow, settleEpoch } from '../../db/recovery/epoch';

@@ -25,7 +25,7 @@ export const neverNull: Readonly<Record<string, string>> = {
   'db/chains/attempts.ts finalizeAttempts success': 'the statement sets it',
   'db/chains/attempts.ts maturingAttempts block_hash': mined,
   'db/chains/maturing.ts maturingDeposits block_hash': mined,
-  'db/chains/chain.ts ourCoins currency': 'a network of coins has its own currency only',
+  'db/chains/spends.ts ourCoins currency': 'a network of coins has its own currency only',
   'db/access/merchants.ts rotatePublishableKey previous_publishable_key_until': 'the statement sets it',
   'db/access/merchants.ts rotateIpnSecret previous_ipn_secret_until': 'the statement sets it',
   'commands/payouts/validate.ts validateRows address': listedWallet,
