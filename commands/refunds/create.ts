@@ -10,16 +10,15 @@ import { readPayer } from '../../db/payments/payer-browsers';
 import type { PaymentRow } from '../../domain/payments/payment';
 import { type RefundRow, afterAddress } from '../../domain/refunds/refund';
 import { hold } from './hold';
-import { type RefundDeps, type NewRefund, lockOwnPayment, hashOf, drawUp } from './terms';
-import { type RefundBy } from '../../domain/refunds/refund';
+import { type RefundOrder, type RefundDeps, type NewRefund, lockOwnPayment, hashOf, drawUp } from './terms';
+
+/** With the key that it came under; null: none. */
+type RefundCall = RefundOrder & Readonly<{ idempotencyKey: string | null }>;
 
 /** The refund that this key has asked for before. Throws IDEMPOTENCY_KEY_REUSED where it was another one. */
 export async function findRefund(
   db: Queryable,
-  merchantId: string,
-  paymentId: string,
-  ask: NewRefund,
-  idempotencyKey: string | null,
+  { merchantId, paymentId, ask, idempotencyKey }: Omit<RefundCall, 'by'>,
 ): Promise<{ row: RefundRow; replayed: true } | null> {
   if (idempotencyKey === null) return null;
   const [row] = await db.query<RefundRow[]>('SELECT * FROM refund WHERE merchant_id = $1 AND idempotency_key = $2', [
@@ -37,14 +36,11 @@ export async function findRefund(
 export async function openRefund(
   tx: EntityManager,
   deps: RefundDeps,
-  merchantId: string,
-  paymentId: string,
-  ask: NewRefund,
-  by: RefundBy,
-  idempotencyKey: string | null,
+  call: RefundCall,
 ): Promise<{ row: RefundRow; replayed: boolean }> {
+  const { merchantId, paymentId, ask, by, idempotencyKey } = call;
   const payment = await lockOwnPayment(tx, merchantId, paymentId);
-  const replay = () => findRefund(tx, merchantId, paymentId, ask, idempotencyKey);
+  const replay = () => findRefund(tx, call);
   const first = await replay();
   if (first) return first;
   const plan = await drawUp(tx, deps, payment, ask);
@@ -114,8 +110,8 @@ export async function refundUnderpaid(tx: EntityManager, deps: RefundDeps, payme
   const { to } = await readPayer(tx, payment.id, assetOf(payment.currency!).network);
   const { address, destinationTag } = to ?? {};
   const addressed = to && { ...ask, address: to.address, ...(destinationTag ? { destinationTag } : {}) };
-  const open = (by: NewRefund) =>
-    openRefund(tx, deps, payment.merchant_id, payment.id, by, { policy: 'underpaid' }, null);
+  const from = { merchantId: payment.merchant_id, paymentId: payment.id, by: { policy: 'underpaid' } } as const;
+  const open = (asked: NewRefund) => openRefund(tx, deps, { ...from, ask: asked, idempotencyKey: null });
   try {
     for (;;)
       await open(addressed ?? ask).catch((error: unknown) => {

@@ -24,6 +24,7 @@ import {
   amountOf,
   type RefundAsk,
   type RefundFeeBearer,
+  type RefundBy,
   type RefundRow,
 } from '../../domain/refunds/refund';
 
@@ -39,6 +40,9 @@ export type NewRefund = RefundAsk &
     reason?: string;
     reference?: string;
   }>;
+/** Who asks for which refund of a payment. */
+export type RefundOrder = Readonly<{ merchantId: string; paymentId: string; ask: NewRefund; by: RefundBy }>;
+
 export type RefundDeps = Readonly<{
   codecs: Readonly<Record<NetworkId, AddressReader>>;
   rateMaxAgeSeconds: number;

@@ -14,7 +14,7 @@ import { type Queryable } from '../pricing/pricing';
 import { emitRecordEvent, moveRecord, pageOfRecords, type Patch } from '../records';
 import { requestSignal } from '../temporal/temporal-requests';
 import { isDelayedSql } from '../txmanager/intents';
-import { isListed } from '../wallets/whitelist';
+import { isWhitelisted } from '../wallets/whitelist';
 import { workflowIds } from '../../domain/workflow-ids';
 
 /** What a withdrawal holds in the ledger. */
@@ -84,7 +84,11 @@ export async function requestWithdrawal(tx: EntityManager, row: WithdrawalRow): 
 
 /** Whether its address may still be paid; the entry stays listed until the transaction ends. */
 export const isStillListed = async (tx: EntityManager, row: WithdrawalRow): Promise<boolean> =>
-  isListed(tx, row.merchant_id, row.currency, row.address, await databaseNow(tx), row.destination_tag);
+  isWhitelisted(
+    tx,
+    { merchantId: row.merchant_id, currency: row.currency, address: row.address, destinationTag: row.destination_tag },
+    await databaseNow(tx),
+  );
 
 /** The merchant's withdrawal, locked. Throws WITHDRAWAL_NOT_FOUND: unknown and foreign are the same. */
 export async function lockOwn(tx: EntityManager, merchantId: string, id: string): Promise<WithdrawalRow> {

@@ -515,7 +515,7 @@ describe('A4: a refund', () => {
     const ask = { type: 'partial', amount: '0.5', address } as const;
     const deps = { codecs, rateMaxAgeSeconds: 3600 };
     const { row } = await db.transaction((tx) =>
-      openRefund(tx, deps, merchantId, paymentId, ask, { userId: newId() }, null),
+      openRefund(tx, deps, { merchantId, paymentId, ask, by: { userId: newId() }, idempotencyKey: null }),
     );
     return row.id;
   }

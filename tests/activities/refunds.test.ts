@@ -51,11 +51,13 @@ async function planned(amount = '0.01'): Promise<{ id: string; intentId: string 
     openRefund(
       tx,
       { codecs, rateMaxAgeSeconds: 3600 },
-      merchantId,
-      paymentId,
-      { type: 'partial', amount, address: away },
-      { userId: newId() },
-      null,
+      {
+        merchantId,
+        paymentId,
+        ask: { type: 'partial', amount, address: away },
+        by: { userId: newId() },
+        idempotencyKey: null,
+      },
     ),
   );
   const next = await activities.nextRefundIntent(row.id);
@@ -93,7 +95,11 @@ async function plannedHeld(): Promise<{ id: string; intentId: string }> {
   const { row } = await db.transaction(async (tx) => {
     await post(tx, unallocatedJournal(deposit));
     const ask = { type: 'full', address: away } as const;
-    return openRefund(tx, { codecs, rateMaxAgeSeconds: 3600 }, merchantId, paymentId, ask, { userId: newId() }, null);
+    return openRefund(
+      tx,
+      { codecs, rateMaxAgeSeconds: 3600 },
+      { merchantId, paymentId, ask, by: { userId: newId() }, idempotencyKey: null },
+    );
   });
   const next = await activities.nextRefundIntent(row.id);
   if (!next || !('id' in next)) throw new Error(`Nothing planned: ${JSON.stringify(next)}`);
@@ -237,7 +243,11 @@ it('from where it came to: goes out after an earlier try, for less by what that 
   const [before] = await db.query('SELECT payment_id, network_fee, net_amount FROM refund WHERE id = $1', [first.id]);
   const ask = { type: 'full', address: away } as const;
   const { row } = await db.transaction((tx) =>
-    openRefund(tx, { codecs, rateMaxAgeSeconds: 3600 }, merchantId, before.payment_id, ask, { userId: newId() }, null),
+    openRefund(
+      tx,
+      { codecs, rateMaxAgeSeconds: 3600 },
+      { merchantId, paymentId: before.payment_id, ask, by: { userId: newId() }, idempotencyKey: null },
+    ),
   );
   expect(subtract(before.net_amount, row.net_amount)).toBe('0.000042');
   const next = await activities.nextRefundIntent(row.id);

@@ -197,7 +197,9 @@ it('signs a refund out of the balance with the tag of its payer', async () => {
   const { id } = await settledPayment(h, shop, { currency: 'TAG' });
   const to = stranger();
   const ask = { type: 'partial', amount: '0.1', address: to, destinationTag: '31' } as const;
-  const { row } = await h.db.transaction((tx) => openRefund(tx, deps(), shop.id, id, ask, { userId: newId() }, null));
+  const { row } = await h.db.transaction((tx) =>
+    openRefund(tx, deps(), { merchantId: shop.id, paymentId: id, ask, by: { userId: newId() }, idempotencyKey: null }),
+  );
   const next = await refundActivities({ db: h.db, nodes }).nextRefundIntent(row.id);
   expect(await signer.signOnce((next as { id: string }).id)).toEqual({ state: 'stored' });
   expect(receivers(await attemptsOf(row.id))).toEqual([[to, '31', '31']]);
@@ -271,7 +273,13 @@ describe('an address that many share', () => {
     const to = stranger();
     const ask = { type: 'full', address: to, destinationTag: '41' } as const;
     const { row } = await h.db.transaction((tx) =>
-      openRefund(tx, deps(), shop.id, mine.paymentId, ask, { userId: newId() }, null),
+      openRefund(tx, deps(), {
+        merchantId: shop.id,
+        paymentId: mine.paymentId,
+        ask,
+        by: { userId: newId() },
+        idempotencyKey: null,
+      }),
     );
     const next = await refundActivities({ db: h.db, nodes }).nextRefundIntent(row.id);
     const { id: intentId } = next as { id: string };
