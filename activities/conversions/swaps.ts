@@ -1,5 +1,5 @@
 import type { DataSource, EntityManager } from 'typeorm';
-import { bookSwapLoss, completeExternal, failExternal } from '../../commands/conversions/end-external';
+import { bookSwapLoss, completeExternal, failExternal } from '../../commands/conversions/external';
 import { lockConversion } from '../../db/conversions/conversions';
 import { orderOf, recordSwapIncident, swapFacts, type SwapOrderRow } from '../../db/conversions/swaps';
 import { failPoint } from '../../db/fail-point';

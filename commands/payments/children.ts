@@ -14,7 +14,7 @@ import { emitPaymentEvents, lockPayment, movePayment, requiredDepth } from '../.
 import { rateNow } from '../../db/pricing/pricing';
 import type { Price } from '../../domain/pricing/price';
 import { walletsOf } from '../../db/wallets/wallets';
-import { reverseBooked } from './bookings';
+import { reverseBooked } from '../../db/ledger/ledger';
 import { operatorView } from './create';
 import type { PaymentCommandDeps } from './deps';
 import { deciderOf } from './record-decision';

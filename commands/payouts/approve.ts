@@ -1,6 +1,6 @@
 import type { EntityManager } from 'typeorm';
 import { checkSecondPerson, type Approver } from '../access/second-person';
-import { startBatch } from '../../commands/payouts/release';
+import { startBatch } from './queue';
 import type { Queryable } from '../../db/query';
 import { lockBatch, countLines, readBatch } from '../../db/payouts/payouts';
 import { DomainError } from '../../domain/errors';

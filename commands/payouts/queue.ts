@@ -1,7 +1,7 @@
 import type { EntityManager } from 'typeorm';
 import { postAll } from '../../db/ledger/ledger';
-import { byCurrency, countLines, countsOf, holdOfLine } from '../../db/payouts/payouts';
-import type { Queryable } from '../../db/query';
+import { byCurrency, countLines, countsOf, holdOfLine, requestPayout } from '../../db/payouts/payouts';
+import { changedRows, type Queryable } from '../../db/query';
 import { asBalanceError, contentHash } from '../../db/records';
 import { assetOf } from '../../domain/chains/assets';
 import { DomainError } from '../../domain/errors';
@@ -9,7 +9,6 @@ import { newId } from '../../domain/ids';
 import { holdJournal } from '../../domain/ledger/ledger';
 import { countOutgoing } from '../limits/outbound-check';
 import { emitBatchEvent } from './refresh';
-import { startBatch } from './release';
 import { type Deps, validateRows } from './validate';
 import {
   type PayoutRow,
@@ -117,4 +116,24 @@ export async function queueBatch(
 async function holdLines(tx: EntityManager, lines: readonly PayoutLineRow[]): Promise<void> {
   const holds = byCurrency(lines).map((line) => holdJournal(holdOfLine(line)));
   await asBalanceError(postAll(tx, holds));
+}
+
+/** Starts a batch that waits: from here on its lines may be signed. `by`: who approved it, where it takes a second
+ *  person. */
+export async function startBatch(
+  tx: EntityManager,
+  batch: BatchRow,
+  by: Readonly<{ id: string; email: string }> | null,
+): Promise<BatchRow> {
+  const [row] = await changedRows<BatchRow>(
+    tx,
+    `UPDATE payout_batch SET status = 'queued', approved_by = $3, approved_by_id = $4::text,
+            needs_second_person = $4::text IS NOT NULL, approved_at = clock_timestamp(), updated_at = clock_timestamp(),
+            state_version = state_version + CASE WHEN $3::text IS NULL THEN 0 ELSE 1 END
+      WHERE id = $1 AND status = 'awaiting_approval' AND state_version = $2 RETURNING *`,
+    [batch.id, batch.state_version, by?.email ?? null, by?.id ?? null],
+  );
+  if (!row) throw new Error(`Payout ${batch.id} does not wait for an approval`);
+  await requestPayout(tx, row);
+  return row;
 }

@@ -21,7 +21,10 @@ import {
 } from '../../domain/ledger/ledger';
 import { gasFeeKey, revertFeeKey } from '../../domain/ledger/network-fees';
 import { type EntrySource } from '../../domain/ledger/entry';
+import type { PaymentRow } from '../../domain/payments/payment';
+import { failPoint } from '../fail-point';
 import { openIncident } from '../incidents';
+import { depositsById, setAllocation, type DepositRow } from '../payments/deposits';
 
 const refusals: Readonly<Record<string, 'JOURNAL_CONFLICT' | 'INSUFFICIENT_FUNDS'>> = {
   CP003: 'JOURNAL_CONFLICT',
@@ -252,6 +255,43 @@ export async function reverseAllocation(
   await reverse(tx, reallocateKey(deposit));
   await reverse(tx, depositKey(deposit));
 }
+
+/** A deposit as the ledger's journals name it. */
+export const depositRefOf = (deposit: DepositRow) => ({
+  network: deposit.network,
+  txId: deposit.tx_id,
+  index: deposit.out_index,
+  currency: deposit.currency!,
+  amount: deposit.amount,
+});
+
+/** Credits deposits to `unsettled` (J1), or holds them in `unallocated` (J8). */
+export async function bookDeposits(
+  tx: EntityManager,
+  payment: Pick<PaymentRow, 'merchant_id'>,
+  ids: readonly string[],
+  allocation: 'unsettled' | 'unallocated',
+): Promise<void> {
+  if (!ids.length) return;
+  for (const deposit of await depositsById(tx, ids))
+    await ensureAllocation(tx, { ...depositRefOf(deposit), merchantId: payment.merchant_id }, allocation);
+  await setAllocation(tx, ids, allocation);
+  await failPoint('confirm.afterPost');
+}
+
+/** Reverses the journals of deposits: no ledger account has them any more. */
+export async function reverseDeposits(tx: EntityManager, ids: readonly string[]): Promise<void> {
+  if (!ids.length) return;
+  for (const deposit of await depositsById(tx, ids)) await reverseAllocation(tx, depositRefOf(deposit));
+  await setAllocation(tx, ids, null);
+}
+
+/** The same for those of these deposits that are booked. */
+export const reverseBooked = (tx: EntityManager, deposits: readonly DepositRow[]): Promise<void> =>
+  reverseDeposits(
+    tx,
+    deposits.filter((deposit) => deposit.allocation !== null).map((deposit) => deposit.id),
+  );
 
 /** Guarded balances of a merchant, by account kind and asset. Decimal strings. */
 export const balances = (

@@ -1,5 +1,6 @@
 import type { EntityManager } from 'typeorm';
 import type { Destination } from '../../domain/chains/tags';
+import { releaseJournal } from '../../domain/ledger/ledger';
 import { fit } from '../../domain/money';
 import {
   lineStatuses,
@@ -11,6 +12,7 @@ import {
   type LineStatus,
   type ShownLine,
 } from '../../domain/payouts/payout';
+import { captureOrReleaseAll, returnGas } from '../ledger/ledger';
 import { emitEvents } from '../webhooks/events';
 import { isDelayedSql, type IntentRow } from '../txmanager/intents';
 import { type Queryable } from '../pricing/pricing';
@@ -33,6 +35,13 @@ export const holdOfLine = (line: PayoutLineRow) => ({
 /** Balances are locked currency by currency, always in the same order. */
 export const byCurrency = (lines: readonly PayoutLineRow[]): PayoutLineRow[] =>
   lines.toSorted((a, b) => (a.currency === b.currency ? a.row_index - b.row_index : a.currency < b.currency ? -1 : 1));
+
+/** J7 of lines that nothing will be sent for: what they held is back in the balance. */
+export async function releaseLines(tx: EntityManager, lines: readonly PayoutLineRow[]): Promise<void> {
+  const holds = byCurrency(lines).map(holdOfLine);
+  await captureOrReleaseAll(tx, holds.map(releaseJournal));
+  await returnGas(tx, holds);
+}
 
 /** Asks for the workflow that sends the lines of a batch on chains. What goes by Lightning has none: the signer looks
  *  for its rows. */

@@ -3,7 +3,7 @@ import { signingActivities } from '../../activities/txmanager/signing';
 import { refundActivities } from '../../activities/refunds/refunds';
 import { withdrawalActivities } from '../../activities/withdrawals/withdrawals';
 import { createFollower } from '../../activities/chains/follower';
-import { sweepActivities } from '../../activities/sweeps/sweeps';
+import { sweepActivities } from '../../activities/payments/payments';
 import { createAdapter } from '../../chains/adapters';
 import { createCodecs } from '../../chains/codecs';
 import { xrplFamily } from '../../chains/xrpl/expiring-family';

@@ -6,7 +6,7 @@ import { createCodecs } from '../../chains/codecs';
 import { audit } from '../../db/audit/audit';
 import { applyBlock } from '../../db/chains/blocks';
 import { readCursor } from '../../db/chains/cursor';
-import { confirmDeposit, maturingDeposits } from '../../db/chains/maturing';
+import { confirmDeposit, maturingDeposits } from '../../db/chains/arrivals';
 import { EpochRefused, isConfirmed, mayFollow, settleEpoch } from '../../db/recovery/epoch';
 import { bookUnclaimed, unclaimedDeposits } from '../../db/recovery/unclaimed';
 import { watchSome } from '../../db/recovery/watch';

@@ -4,9 +4,8 @@ import { captureJournal, feeJournal, holdKey } from '../../domain/ledger/ledger'
 import { fit } from '../../domain/money';
 import type { PayoutLineRow } from '../../domain/payouts/payout';
 import { bookedFees, bookFeeChange, captureOrReleaseAll, ensureMined, minedOf } from '../../db/ledger/ledger';
-import { emitLineEvents, byCurrency, holdOfLine, moveLines } from '../../db/payouts/payouts';
+import { emitLineEvents, byCurrency, holdOfLine, moveLines, releaseLines } from '../../db/payouts/payouts';
 import { dropIntents, type AttemptRow } from '../../db/txmanager/intents';
-import { releaseLines } from '../../commands/payouts/release';
 import { chargeRevert } from '../charge-revert';
 import { expired, failureOf } from './failure';
 

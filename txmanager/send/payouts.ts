@@ -4,7 +4,7 @@ import { failPoint } from '../../db/fail-point';
 import { unsignedOf } from '../../db/payouts/payouts';
 import { prepared } from '../../db/query';
 import type { AttemptRow, IntentRow } from '../../db/txmanager/intents';
-import { noteSent } from '../../commands/payouts/note-sent';
+import { noteSent } from '../../commands/payouts/refresh';
 import { inParallel } from '../../chains/json-rpc';
 import { sendIntent } from './send';
 import { blockMsOf, lookAtOnce, type Sender } from './sender';
