@@ -46,7 +46,7 @@ export async function withGas(deps: GasDeps, owner: IntentOwner, next: () => Pro
     const intent = await next();
     if (!intent || 'lookAgainInMs' in intent) return intent;
     const { waits, isChanged } = await estimateOwned(deps, owner);
-    // What has ended is not the next any more, and what pays less is told so.
+    // An intent that has ended is not the next any more, and one that pays less is read again.
     if (isChanged) continue;
     const reason = waits.get(intent.id);
     return reason === undefined ? intent : { lookAgainInMs, reason };
@@ -125,7 +125,7 @@ async function ask(deps: GasDeps, intent: IntentRow, topUp: Pick<AskedTransfer, 
   const one = async (from: string, to: Destination, units: bigint): Promise<GasAnswer> =>
     (await node.estimateGas({ from, to: to.address, ...tagIn(to), currency, units, ceiling, ...topUp }))!;
   if (!isBatch(intent)) {
-    // What empties an address moves what is left after its fee: the amount changes nothing of the gas.
+    // A transfer that empties an address moves what is left after its fee: its gas does not depend on the amount.
     const [output] = intent.outputs;
     const units = output!.units === null ? 1n : BigInt(output!.units);
     const answer = await one(intent.from_address, output!, units);
@@ -141,7 +141,7 @@ async function ask(deps: GasDeps, intent: IntentRow, topUp: Pick<AskedTransfer, 
   for (const output of intent.outputs) answers.push(await answersTo(output));
   const refused = answers.flat().find(({ state }) => state === 'reverts');
   if (refused) return refused;
-  // What is not there now the signer leaves out.
+  // The signer leaves out tokens that are not there any more.
   const gasOf = (answer: GasAnswer): bigint => (answer.state === 'done' ? answer.gas : ceiling);
   const dearest = (some: readonly bigint[]): bigint => some.reduce((most, gas) => (gas > most ? gas : most), 0n);
   const each = addresses.map((_, n) => dearest(answers.map((to) => gasOf(to[n]!))));

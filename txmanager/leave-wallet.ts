@@ -18,8 +18,8 @@ import { transfersOf } from './top-up';
 /** Transfers of one currency that leave together, with the top-up that was planned for them. */
 type Group = Readonly<{ transfers: readonly IntentRow[]; topUp: IntentRow | null }>;
 
-/** What an owner has planned and nobody has signed pays from another address where its own is frozen or blocked, and
- *  another holds enough. What is signed stays: its bytes may be mined. The caller has locked the owner's row. */
+/** Moves unsigned intents of an owner to another address, where their own is frozen or blocked and another holds
+ *  enough. Signed intents stay: their bytes may be mined. The caller has locked the owner's row. */
 export async function leaveHeldUpWallets(tx: EntityManager, owner: IntentOwner): Promise<void> {
   await leaveHeldUpGas(tx, owner);
   const all = await intentsOwnedBy(tx, owner);

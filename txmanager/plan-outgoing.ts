@@ -168,7 +168,7 @@ async function planTransfers(
   const [next] = unpaid;
   if (!next) return { planned, reason: null };
   const heldUp = wallets.filter((wallet) => wallet.heldUp !== null).map((wallet) => wallet.address);
-  // What is to leave a wallet that is held up does not come soon.
+  // Money that is to leave a wallet that is held up does not come soon.
   const coming = (await comingIn(tx, network.id, outgoing.currency)).filter(
     (one) => one.from === null || !heldUp.includes(one.from),
   );

@@ -73,10 +73,10 @@ async function reassign(
         ? sameIds(old.deposit_ids, intent.depositIds)
         : compare(await totalOf(old.deposit_ids), await totalOf(intent.depositIds)) === 0));
   const cap = gas ? old.max_unit_price : intent.maxUnitPrice;
-  // What is signed of it can be mined, and what is void must be replaced, at a higher price.
+  // Its signed transactions can be mined; those that are void must be replaced, at a higher price.
   const least = old.unit_price === null ? '0' : isSame ? old.unit_price : bumpedPrice(old.unit_price, '0');
   const isAtCap = gas !== null && !isGas && !isSame && compare(least, cap) > 0;
-  // What a token may pay was bought for it.
+  // The gas of a token was bought for it, and there is no more.
   const isBought = isToken(intent.currency) && !isSame;
   const allowed = isAtCap ? add(cap, intent.maxUnitPrice) : isBought ? cap : larger(cap, least);
   await repointIntent(

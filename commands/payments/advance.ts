@@ -37,7 +37,8 @@ export async function advancePayment(tx: EntityManager, deps: AdvanceDeps, id: s
   return snapshotOf(after ?? payment, isDone ? 'wait' : 'advance', facts);
 }
 
-/** What has ended without a deposit is moved by one alone, which wakes its workflow: most payments end so. */
+/** Whether a payment has ended without a deposit, as most do. Nothing but a deposit moves it then, and a deposit wakes
+ *  its workflow. */
 const isOver = ({ status }: PaymentRow, { deposits }: PaymentFacts): boolean => isFinal(status) && !deposits.length;
 
 type ActivityStep = Extract<Step, { do: NextStep }>;

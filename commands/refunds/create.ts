@@ -102,9 +102,9 @@ async function keepBelowCap(tx: EntityManager, merchantId: string, id: string): 
   if (row?.cap && compare(row.used, row.cap) > 0) throw new DomainError('REFUND_CAP_REACHED');
 }
 const notNow = ['REFUND_NOT_ALLOWED', 'BELOW_MINIMUM', 'EGRESS_FROZEN', 'EGRESS_LIMIT'];
-/** What a payment that failed for too little money still holds goes back, by the merchant's policy: a refund for each
- *  address that it came to. It goes to the address that the payer left before money came, or is for the payer to claim.
- *  What is not worth its fee, or may not leave now, stays held. Row 10. */
+/** Refunds the money of a payment that failed for too little of it, by the merchant's policy: one refund for each
+ *  address that the money came to. A refund goes to the address that the payer left before money came, or is for the
+ *  payer to claim. Money that is not worth its fee, or may not leave now, stays held. Row 10. */
 export async function refundUnderpaid(tx: EntityManager, deps: RefundDeps, payment: PaymentRow): Promise<void> {
   const ask: NewRefund = { type: 'underpaid', currency: payment.currency!, feeBearer: 'payer' };
   const { to } = await readPayer(tx, payment.id, assetOf(payment.currency!).network);
@@ -115,7 +115,7 @@ export async function refundUnderpaid(tx: EntityManager, deps: RefundDeps, payme
   try {
     for (;;)
       await open(addressed ?? ask).catch((error: unknown) => {
-        // What was an address of the payer's is none any more, such as one of ours: the payer is asked.
+        // The payer's address is refused now, such as one that became ours: the payer is asked for another.
         if (address === undefined || !(error instanceof DomainError) || error.code !== 'INVALID_ADDRESS') throw error;
         return open(ask);
       });

@@ -171,11 +171,12 @@ export async function reopenHold(tx: EntityManager, hold: Pick<Hold, 'kind' | 'i
   }
 }
 
-/** What incidents call that which has a hold. */
+/** The subject of an incident about a hold. */
 export const holdSubject = ({ kind, id }: Pick<Hold, 'kind' | 'id'>) =>
   ({ kind: kind === 'leg' ? 'payout-line' : kind, id }) as const;
 
-/** What was returned after a reverted transaction may arrive after all, and can no longer be held. */
+/** Money that was returned after a reverted transaction may arrive at its receiver after all, and can no longer be
+ *  held: tells operators. */
 export const noteHoldGone = (tx: EntityManager, hold: Pick<Hold, 'kind' | 'id'>): Promise<unknown> =>
   openIncident(tx, { kind: 'hold-gone', subject: holdSubject(hold), details: hold });
 

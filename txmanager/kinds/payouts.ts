@@ -62,7 +62,7 @@ async function planCurrency(
 ): Promise<string | null> {
   const { currency, network } = lines[0]!;
   const isUtxo = networkOf(currency).kind === 'utxo';
-  // What waits in a lane that is held up keeps nothing out of the others.
+  // Intents that wait in a lane that is held up do not count against the others.
   const [known] = await tx.query<Array<{ all: number; open: number }>>(
     `SELECT count(*)::int AS all,
             (count(*) FILTER (WHERE status IN ('planned', 'stored', 'sent') AND NOT from_address = ANY($3)))::int

@@ -43,7 +43,7 @@ export const refund: OutgoingKind = {
     await releaseLimitUse(tx, 'refund', row.id);
     await failRefund(tx, row, message);
   },
-  // What leaves its deposit address is borne by its payer.
+  // The payer bears the fee of a refund that leaves its deposit address.
   asked: async (tx, intent) => {
     const row = await lockRefund(tx, intent.ref);
     if (row?.status !== 'pending') return null;
