@@ -4,8 +4,7 @@ import { DomainError, type ErrorCode } from '../domain/errors';
 import type { RecordTable } from '../domain/txmanager/kinds';
 import { isLive } from './instance';
 import { emitEvent, type NewEvent } from './webhooks/events';
-import type { Queryable } from './pricing/pricing';
-import { changedRows } from './query';
+import { type Queryable, changedRows } from './query';
 
 /** What refunds, withdrawals, payouts and conversions have in common: a status that moves by guarded updates, money
  *  that is held for them, a body that comes with a key, pages of them. */

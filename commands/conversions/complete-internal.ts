@@ -1,5 +1,5 @@
 import type { EntityManager } from 'typeorm';
-import { asConversionError, moveClaim, priced } from '../../commands/conversions/claim';
+import { asConversionError, moveClaim, priced } from './claim';
 import { type PairTerms, type PositionRow, exposureOf, emitConversionEvent } from '../../db/conversions/conversions';
 import { failPoint } from '../../db/fail-point';
 import { asLedgerErrors } from '../../db/ledger/ledger';

@@ -1,5 +1,5 @@
 import type { EntityManager } from 'typeorm';
-import { refreshBatch } from '../../commands/payouts/refresh';
+import { refreshBatch } from './refresh';
 import { releaseLines, lockBatch, linesOf, moveLines, requestPayout } from '../../db/payouts/payouts';
 import { mayBeForgotten } from '../../db/recovery/forgotten-call';
 import { maybeSignedAndLost } from '../../db/recovery/lost';

@@ -1,5 +1,5 @@
 import type { EntityManager } from 'typeorm';
-import { refreshBatch } from '../../commands/payouts/refresh';
+import { refreshBatch } from './refresh';
 import { reopenHold } from '../../db/ledger/ledger';
 import { lockBatch, linesOf, byCurrency, holdOfLine, moveLines } from '../../db/payouts/payouts';
 import type { PayoutLineRow } from '../../domain/payouts/payout';

@@ -3,7 +3,7 @@ import { DomainError } from '../../domain/errors';
 import { checkCallbackUrl } from '../../domain/webhooks/callback-url';
 import { checkSettings, type WidgetSettings } from '../../domain/widgets/widget';
 import { insertWidget, updateWidget, type WidgetRow } from '../../db/widgets/widgets';
-import type { Queryable } from '../../db/pricing/pricing';
+import type { Queryable } from '../../db/query';
 
 export type WidgetRules = Readonly<{ allowInsecureCallbacks: boolean; byLightning: boolean }>;
 

@@ -1,5 +1,5 @@
 import type { EntityManager } from 'typeorm';
-import { releaseWithdrawal } from '../../commands/withdrawals/fail';
+import { releaseWithdrawal } from './fail';
 import type { Queryable } from '../../db/query';
 import { byClock } from '../../db/records';
 import { mayBeForgotten } from '../../db/recovery/forgotten-call';

@@ -1,7 +1,5 @@
 import type { EntityManager } from 'typeorm';
-import { type WithdrawalAsk } from '../../commands/withdrawals/estimate';
-import { type Deps } from '../../commands/withdrawals/estimate';
-import { estimateWithdrawal } from '../../commands/withdrawals/estimate';
+import { estimateWithdrawal, type Deps, type WithdrawalAsk } from './estimate';
 import { ensure } from '../../db/ledger/ledger';
 import { checkLimits, countOutgoing, releaseLimitUse } from '../limits/outbound-check';
 import { knownNode } from '../../db/lightning/node';

@@ -4,13 +4,12 @@ import type { Transfer } from '../../domain/chains/chain';
 import { capitalTag, receiverOf, sharesAccount } from '../../domain/chains/tags';
 import { add, compare, fromUnits } from '../../domain/money';
 import { inherit, type Layer, type Replaced } from '../../domain/payments/inherited';
-import type { Queryable } from '../pricing/pricing';
+import { type Queryable, changedCount, changedRows } from '../query';
 import { takeNewContent, type Content } from './changed-content';
 import { notifyOwners } from './notify';
 import type { RowOf } from '../entity';
 import type { addressEntity } from './entities';
 import { openIncidentAgain, resolveIncident } from '../incidents';
-import { changedCount, changedRows } from '../query';
 import type { depositEntity } from '../payments/entities';
 
 /** Money that comes to addresses of ours: unconfirmed, in a block, and deep enough to count. */

@@ -15,7 +15,7 @@ import {
 import { DomainError } from '../../domain/errors';
 import { add, compare, negate, times, trim } from '../../domain/money';
 import { workflowIds } from '../../domain/workflow-ids';
-import type { Queryable } from '../pricing/pricing';
+import type { Queryable } from '../query';
 import { requestSignal } from '../temporal/temporal-requests';
 import { emitRecordEvent, moveRecord, pageOfRecords, type Patch } from '../records';
 

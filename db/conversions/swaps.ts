@@ -12,7 +12,7 @@ import {
   type SwapRate,
 } from '../../domain/conversions/swap';
 import type { IntentRow } from '../txmanager/intents';
-import { type Queryable } from '../pricing/pricing';
+import type { Queryable } from '../query';
 import { nextTreasuryAddress } from '../wallets/wallets';
 import { openIncident } from '../incidents';
 import type { RowOf } from '../entity';

@@ -1,8 +1,7 @@
 import type { EntityManager } from 'typeorm';
 import { noLimits, type OutboundLimits } from '../../domain/limits/limits';
 import type { LimitName as LimitName } from '../../domain/txmanager/kinds';
-import type { Queryable } from '../pricing/pricing';
-import { changedRows, prepared } from '../query';
+import { type Queryable, changedRows, prepared } from '../query';
 import type { RowOf } from '../entity';
 import type { egressFreezeEntity } from './entities';
 

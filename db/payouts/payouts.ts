@@ -15,8 +15,7 @@ import {
 import { captureOrReleaseAll, returnGas } from '../ledger/ledger';
 import { emitEvents } from '../webhooks/events';
 import { isDelayedSql, type IntentRow } from '../txmanager/intents';
-import { type Queryable } from '../pricing/pricing';
-import { changedRows, prepared } from '../query';
+import { type Queryable, changedRows, prepared } from '../query';
 import { requestSignal } from '../temporal/temporal-requests';
 import { workflowIds } from '../../domain/workflow-ids';
 

@@ -27,8 +27,6 @@ import type { Queryable } from '../query';
 /** What a currency costs now: read in one query, by the database's clock. domain/pricing/price.ts makes prices and
  *  quotes of it. */
 
-export type { Queryable };
-
 /** Columns of a PricingRow and the joins they come from. The parameters are SQL expressions; `age` is in seconds. */
 export const pricingSql = (sql: { currency: string; native: string; network: string; fiat: string; age: string }) => ({
   columns: `r.rate_id::text AS rate_id, r.value::text AS rate,

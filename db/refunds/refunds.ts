@@ -9,7 +9,7 @@ import {
   type RefundStatus,
   type ShownRefund,
 } from '../../domain/refunds/refund';
-import { type Queryable } from '../pricing/pricing';
+import type { Queryable } from '../query';
 import { emitRecordEvent, moveRecord, pageOfRecords, type Patch } from '../records';
 import { requestSignal } from '../temporal/temporal-requests';
 import { isDelayedSql } from '../txmanager/intents';

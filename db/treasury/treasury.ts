@@ -7,7 +7,7 @@ import type { Wallet } from '../../domain/treasury/lanes';
 import type { FreeCoin } from '../../domain/treasury/treasury';
 import { kindsOutsideTreasury } from '../../domain/txmanager/kinds';
 import { openAttempts, spendableAt } from '../txmanager/intents';
-import type { Queryable } from '../pricing/pricing';
+import type { Queryable } from '../query';
 import { blockedAfterSeconds, heldUpColumn, heldUpJoins, laneOf } from './lanes';
 
 /** What our own addresses hold. Who owns it the ledger says, not the address: all of them pay for everybody. */

@@ -2,8 +2,7 @@ import type { EntityManager } from 'typeorm';
 import type { User } from '../../domain/access/access';
 import { DomainError } from '../../domain/errors';
 import { newId } from '../../domain/ids';
-import type { Queryable } from '../pricing/pricing';
-import { changedRows, prepared } from '../query';
+import { type Queryable, changedRows, prepared } from '../query';
 import type { RowOf } from '../entity';
 import type { whitelistEntryEntity } from './entities';
 

@@ -10,7 +10,7 @@ import {
   type WithdrawalStatus,
 } from '../../domain/withdrawals/withdrawal';
 import { databaseNow } from '../payments/payments';
-import { type Queryable } from '../pricing/pricing';
+import type { Queryable } from '../query';
 import { emitRecordEvent, moveRecord, pageOfRecords, type Patch } from '../records';
 import { requestSignal } from '../temporal/temporal-requests';
 import { isDelayedSql } from '../txmanager/intents';
