@@ -19,8 +19,12 @@ const folders = [...Object.keys(arrows), 'sandbox', 'tests'];
 /** Patterns of every folder that a file of `from`, `depth` folders deep, may not import. Feature folders have the names
  *  of layers (chains), so the number of steps up tells them apart. `except`: single modules that it may; `typesOnly`:
  *  folders whose types it may. */
-const forbidden = (from, depth, { except = [], typesOnly = [] } = {}) =>
-  folders
+const forbidden = (from, depth, { except = [], typesOnly = [] } = {}) => [
+  {
+    regex: `^(\\./)?(\\.\\./){${depth}}${from}/`,
+    message: `${from} names its own files from where they are, and not from the root`,
+  },
+  ...folders
     .filter((folder) => folder !== from && !arrows[from].includes(folder))
     .map((folder) => {
       const allowed = except
@@ -31,7 +35,8 @@ const forbidden = (from, depth, { except = [], typesOnly = [] } = {}) =>
         allowTypeImports: typesOnly.includes(folder),
         message: `${from} may not import ${folder}: see docs/decisions/0006-arrows.md`,
       };
-    });
+    }),
+];
 
 const moneyBans = [
   { selector: "CallExpression[callee.name='parseFloat']", message: 'Money is a decimal string: use domain/money.ts' },

@@ -4,8 +4,7 @@ import { DomainError, type ErrorCode } from '../domain/errors';
 import type { RecordTable } from '../domain/txmanager/kinds';
 import { isLive } from './instance';
 import { emitEvent, type NewEvent } from './webhooks/events';
-import type { Queryable } from './pricing/pricing';
-import { changedRows } from './query';
+import { type Queryable, changedRows } from './query';
 
 /** What refunds, withdrawals, payouts and conversions have in common: a status that moves by guarded updates, money
  *  that is held for them, a body that comes with a key, pages of them. */
@@ -67,17 +66,18 @@ export const emitRecordEvent = async (
     openDelta: 0,
   });
 
-/** Takes money out of a balance; where the balance does not cover it, the error that its caller knows. */
-export const spend = <Result>(
-  taking: Promise<Result>,
+/** The result of a posting; where the balance does not cover it, the error that its caller knows instead of
+ *  INSUFFICIENT_FUNDS. */
+export const asBalanceError = <Result>(
+  posting: Promise<Result>,
   code: ErrorCode = 'INSUFFICIENT_BALANCE',
   message?: string,
 ): Promise<Result> =>
-  taking.catch((error: unknown) => {
+  posting.catch((error: unknown) => {
     throw error instanceof DomainError && error.code === 'INSUFFICIENT_FUNDS' ? new DomainError(code, message) : error;
   });
 
-/** By which a repeat under the same key is told from another wish. */
+/** A hash of what was asked for: the same request under one key is a repeat, another one is refused. */
 export const contentHash = (content: readonly unknown[]): string =>
   createHash('sha256').update(JSON.stringify(content)).digest('hex');
 

@@ -10,9 +10,8 @@ import { kindOf } from './kinds';
 import { lockObligation } from './kinds/obligations';
 import { openIncident } from '../db/incidents';
 
-/** Books an intent at its end, as its kind says: the fee of a reverted or a replacing
- *  transaction as cost, a success by the kind, and
- *  then the row that had it sent. Safe to repeat: journals have one key each. */
+/** Books an intent at its end, as its kind says: the fee of a reverted or a replacing transaction as cost, a success by
+ *  the kind, and then the row that had it sent. Safe to repeat: journals have one key each. */
 export async function bookIntent(tx: EntityManager, intentId: string): Promise<{ status: IntentRow['status'] }> {
   const obligation = await lockObligation(tx, intentId);
   const intent = await lockIntent(tx, intentId);

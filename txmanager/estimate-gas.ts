@@ -2,7 +2,7 @@ import { inParallel } from '../chains/json-rpc';
 import { openIncidentAgain } from '../db/incidents';
 import { depositsById } from '../db/payments/deposits';
 import { disband } from '../db/sweeps/sweeps';
-import { intentsOwnedBy, type IntentRow } from '../db/txmanager/intents';
+import { endIntent, intentsOwnedBy, type IntentRow } from '../db/txmanager/intents';
 import { baseUnits, networks, type NetworkId } from '../domain/chains/assets';
 import type { AskedTransfer, GasAnswer } from '../domain/chains/chain';
 import { batchGasLimit, gasCeiling, gasLimitOf } from '../domain/chains/costs';
@@ -46,7 +46,7 @@ export async function withGas(deps: GasDeps, owner: IntentOwner, next: () => Pro
     const intent = await next();
     if (!intent || 'lookAgainInMs' in intent) return intent;
     const { waits, isChanged } = await estimateOwned(deps, owner);
-    // What has ended is not the next any more, and what pays less is told so.
+    // An intent that has ended is not the next any more, and one that pays less is read again.
     if (isChanged) continue;
     const reason = waits.get(intent.id);
     return reason === undefined ? intent : { lookAgainInMs, reason };
@@ -99,8 +99,9 @@ export async function estimateOwned(deps: GasDeps, owner: IntentOwner): Promise<
 
 type End = 'done' | 'lower' | 'ended' | Readonly<{ reason: string }>;
 
-/** For how many transfers of its owner what a token takes is brought to its address. Where one has failed there, all
- *  that the next may take is brought: what it takes may have risen once it is signed. */
+/** Whether a top-up of gas to an address pays for this transfer of tokens alone (`own`) or for others beside it too
+ *  (`shared`). Absent where a transfer has failed there: then the top-up brings all the gas that the next may take, as
+ *  what it takes may have risen once it is signed. */
 function topUpOf(intent: IntentRow, all: readonly IntentRow[]): Pick<AskedTransfer, 'topUp'> {
   const hasFailed = all.some((one) => one.from_address === intent.from_address && one.status === 'failed');
   if (!isAloneThere(intent) || hasFailed) return {};
@@ -124,7 +125,7 @@ async function ask(deps: GasDeps, intent: IntentRow, topUp: Pick<AskedTransfer, 
   const one = async (from: string, to: Destination, units: bigint): Promise<GasAnswer> =>
     (await node.estimateGas({ from, to: to.address, ...tagIn(to), currency, units, ceiling, ...topUp }))!;
   if (!isBatch(intent)) {
-    // What empties an address moves what is left after its fee: the amount changes nothing of the gas.
+    // A transfer that empties an address moves what is left after its fee: its gas does not depend on the amount.
     const [output] = intent.outputs;
     const units = output!.units === null ? 1n : BigInt(output!.units);
     const answer = await one(intent.from_address, output!, units);
@@ -140,7 +141,7 @@ async function ask(deps: GasDeps, intent: IntentRow, topUp: Pick<AskedTransfer, 
   for (const output of intent.outputs) answers.push(await answersTo(output));
   const refused = answers.flat().find(({ state }) => state === 'reverts');
   if (refused) return refused;
-  // What is not there now the signer leaves out.
+  // The signer leaves out tokens that are not there any more.
   const gasOf = (answer: GasAnswer): bigint => (answer.state === 'done' ? answer.gas : ceiling);
   const dearest = (some: readonly bigint[]): bigint => some.reduce((most, gas) => (gas > most ? gas : most), 0n);
   const each = addresses.map((_, n) => dearest(answers.map((to) => gasOf(to[n]!))));
@@ -178,7 +179,7 @@ const noteAnswer = (deps: GasDeps, asked: IntentRow, answer: GasAnswer): Promise
       return left ? { reason: message } : 'ended';
     }
     if (isBatch(intent)) {
-      await tx.query(`UPDATE intent SET status = 'dead', updated_at = now() WHERE id = $1`, [intent.id]);
+      await endIntent(tx, intent.id, ['planned']);
       await disband(tx, intent.id, 'a transfer of it would be reverted');
       return 'ended';
     }
@@ -204,7 +205,7 @@ const sized = ({ db }: GasDeps, owner: IntentOwner, topUpId: string): Promise<In
     if (!topUp) return null;
     const buys = transfersOf(topUp, await intentsOwnedBy(tx, owner));
     if (buys.length && buys.every(({ status }) => status === 'dead')) {
-      await tx.query(`UPDATE intent SET status = 'dead', updated_at = now() WHERE id = $1`, [topUp.id]);
+      await endIntent(tx, topUp.id, ['planned']);
       return null;
     }
     const open = buys.filter(({ status }) => status === 'planned');

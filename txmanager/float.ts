@@ -5,7 +5,8 @@ import { divide, fromUnits, isPositive, times, toUnits } from '../domain/money';
 import { floatMoves } from '../domain/treasury/lanes';
 import { priceReserve } from '../domain/treasury/treasury';
 import { countLanes } from '../db/treasury/lanes';
-import { comingIn, lockTreasury, treasurySources, unitPriceNow, type Coming } from '../db/treasury/treasury';
+import { wholeUnitPrice } from '../db/chains/fees';
+import { comingIn, lockTreasury, treasurySources, type Coming } from '../db/treasury/treasury';
 import { unplannedAmount } from '../db/treasury/unplanned';
 import { lastUsdRate } from '../db/pricing/rates';
 import { planConsolidation } from './kinds/consolidation';
@@ -44,7 +45,7 @@ export async function fillLanes(tx: EntityManager, network: AccountNetwork): Pro
   const { used, dropped } = await countLanes(tx, network.id);
   if (used < 2 && dropped === 0) return;
   await lockTreasury(tx, network.id);
-  const price = await unitPriceNow(tx, network.id);
+  const price = await wholeUnitPrice(tx, network.id);
   for (const { currency } of assets.filter((asset) => asset.network === network.id)) {
     const coming = await comingIn(tx, network.id, currency);
     if (coming.some(({ from }) => from !== null)) continue;

@@ -8,8 +8,9 @@ import type { IntentOwner } from '../domain/workflow-ids';
 import { changedRows } from '../db/query';
 import { disband } from '../db/sweeps/sweeps';
 import { heldUpWallets } from '../db/treasury/lanes';
-import { lockTreasury, treasurySources, unitPriceNow } from '../db/treasury/treasury';
-import { intentsOwnedBy, type IntentRow } from '../db/txmanager/intents';
+import { wholeUnitPrice } from '../db/chains/fees';
+import { lockTreasury, treasurySources } from '../db/treasury/treasury';
+import { endIntent, intentsOwnedBy, type IntentRow } from '../db/txmanager/intents';
 import { gasWalletFor } from './gas-wallet';
 import { isTopUp } from '../domain/txmanager/kinds';
 import { transfersOf } from './top-up';
@@ -17,8 +18,8 @@ import { transfersOf } from './top-up';
 /** Transfers of one currency that leave together, with the top-up that was planned for them. */
 type Group = Readonly<{ transfers: readonly IntentRow[]; topUp: IntentRow | null }>;
 
-/** What an owner has planned and nobody has signed pays from another address where its own is frozen or blocked, and
- *  another holds enough. What is signed stays: its bytes may be mined. The caller has locked the owner's row. */
+/** Moves unsigned intents of an owner to another address, where their own is frozen or blocked and another holds
+ *  enough. Signed intents stay: their bytes may be mined. The caller has locked the owner's row. */
 export async function leaveHeldUpWallets(tx: EntityManager, owner: IntentOwner): Promise<void> {
   await leaveHeldUpGas(tx, owner);
   const all = await intentsOwnedBy(tx, owner);
@@ -38,7 +39,7 @@ export async function leaveHeldUpWallets(tx: EntityManager, owner: IntentOwner):
     );
     if (!stuck.length) continue;
     await lockTreasury(tx, network);
-    const price = BigInt(await unitPriceNow(tx, network));
+    const price = BigInt(await wholeUnitPrice(tx, network));
     for (const currency of new Set(stuck.map((intent) => intent.currency))) {
       let payers: readonly Source[] = payersOf(await treasurySources(tx, currency));
       const fee = isToken(currency) ? 0n : price * accountOf(currency).work.native * priceReserve;
@@ -68,18 +69,8 @@ export async function leaveHeldUpGas(tx: EntityManager, owner: IntentOwner): Pro
           WHERE id = $1 AND status = 'planned'`,
         [id, from],
       );
-    } else if (await callOff(tx, id)) await disband(tx, id, 'its gas wallet is frozen or blocked');
+    } else if (await endIntent(tx, id, ['planned'])) await disband(tx, id, 'its gas wallet is frozen or blocked');
   }
-}
-
-/** False where it is signed by now. */
-async function callOff(tx: EntityManager, intentId: string): Promise<boolean> {
-  const ended = await changedRows<{ id: string }>(
-    tx,
-    `UPDATE intent SET status = 'dead', updated_at = now() WHERE id = $1 AND status = 'planned' RETURNING id`,
-    [intentId],
-  );
-  return ended.length > 0;
 }
 
 /** Native coins go one by one. Tokens go with all that their top-up buys gas for, as long as it is not signed. */

@@ -26,7 +26,7 @@ export type RowFacts = Readonly<{
   approval: Approval | null;
   /** Those who must be on the whitelist of their merchant, in the order of the outputs; empty: nobody. */
   payees: readonly Payee[];
-  /** What receivers bear above the network fee that was quoted, each once; of what nobody bears so, nothing. */
+  /** What receivers bear above the network fee that was quoted, each once; empty where nobody bears anything. */
   addedFees: readonly AddedFee[];
   /** What counts it against the limits; null: nothing does. */
   limitUse: LimitUseKey | null;
@@ -65,7 +65,7 @@ export type ReadObligations = (
   intents: readonly ServedIntent[],
 ) => Promise<ReadonlyMap<string, Obligation>>;
 
-/** Of what has no row: whose money an intent moves, and where it may go. */
+/** Of an intent without a row: whose money it moves, and where it may go. */
 export type InsideFacts = Readonly<{
   merchantIds: readonly string[];
   /** The roles of addresses of ours that it may go to. */

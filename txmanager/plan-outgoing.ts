@@ -3,7 +3,8 @@ import { stoppedBecause } from '../db/access/merchant-stop';
 import { comingTo, leastWorthMoving } from './float';
 import { gasWalletFor } from './gas-wallet';
 import { planConsolidation } from './kinds/consolidation';
-import { lockTreasury, unitPriceNow, freeCoins, treasurySources, comingIn, type Coming } from '../db/treasury/treasury';
+import { wholeUnitPrice } from '../db/chains/fees';
+import { lockTreasury, freeCoins, treasurySources, comingIn, type Coming } from '../db/treasury/treasury';
 import { type NewIntent, planIntent, lockCoinsFor, planIntents, ownedBy } from '../db/txmanager/intents';
 import { networkOf, assetOf, type AccountNetwork, type UtxoNetwork } from '../domain/chains/assets';
 import { gasFor, utxoWork } from '../domain/chains/costs';
@@ -23,8 +24,7 @@ import { type FeeLimits, feeLimits, limitsFor } from '../domain/txmanager/fee-li
 import { openIncidentAgain, type ShortfallSubject } from '../db/incidents';
 import { type IntentOwner } from '../domain/workflow-ids';
 
-/** How long what nothing can pay now waits before it looks again. */
-
+/** How long an intent that nothing can pay now waits before the treasury is looked at again. */
 export const lookAgainInMs = 20000;
 
 /** What shall leave the treasury. Its rows are locked by the caller. */
@@ -51,7 +51,7 @@ export async function planOutgoing(tx: EntityManager, outgoing: Outgoing): Promi
   if (stopped !== null) return { planned: [], reason: `outgoing money of the merchant is held: ${stopped}` };
   const network = networkOf(outgoing.currency);
   const hot = await lockTreasury(tx, network.id);
-  const price = await unitPriceNow(tx, network.id);
+  const price = await wholeUnitPrice(tx, network.id);
   return network.kind === 'utxo'
     ? planCoins(tx, outgoing, network, hot, BigInt(price))
     : planTransfers(tx, outgoing, network, price);
@@ -168,7 +168,7 @@ async function planTransfers(
   const [next] = unpaid;
   if (!next) return { planned, reason: null };
   const heldUp = wallets.filter((wallet) => wallet.heldUp !== null).map((wallet) => wallet.address);
-  // What is to leave a wallet that is held up does not come soon.
+  // Money that is to leave a wallet that is held up does not come soon.
   const coming = (await comingIn(tx, network.id, outgoing.currency)).filter(
     (one) => one.from === null || !heldUp.includes(one.from),
   );
@@ -221,7 +221,6 @@ async function gatherFor(
 }
 
 /** Says what is missing; notifies operators once for each thing that waits, unless what is on its way to us will do. */
-
 async function short(
   tx: EntityManager,
   outgoing: Outgoing,

@@ -5,6 +5,7 @@ import { add, compare, divide, fromUnits, isPositive, larger, subtract, times } 
 import type { PaymentRow } from '../domain/payments/payment';
 import { bumpedPrice } from '../domain/txmanager/fee-limits';
 import { goOnWith, planSweep, type PlannedIntent, type PlannedOutput, type SweepSource } from '../domain/sweeps/sweep';
+import { freshUnitPrice } from '../db/chains/fees';
 import { depositsById, type DepositRow } from '../db/payments/deposits';
 import { planIntent, type AttemptRow, type PaymentIntent } from '../db/txmanager/intents';
 import { repointIntent, supersede, type OrphanedIntent } from '../db/sweeps/orphaned';
@@ -13,7 +14,7 @@ import { comingIn, ownAddress, treasurySources } from '../db/treasury/treasury';
 import { laneToFill } from '../domain/treasury/lanes';
 import { comingTo } from './float';
 import { gasWalletFor } from './gas-wallet';
-import { type Ready, unitPriceOf, orphanedFor } from './sweep-terms';
+import { type Ready, orphanedFor } from './sweep-terms';
 
 /** Sweeps of one payment. */
 
@@ -72,10 +73,10 @@ async function reassign(
         ? sameIds(old.deposit_ids, intent.depositIds)
         : compare(await totalOf(old.deposit_ids), await totalOf(intent.depositIds)) === 0));
   const cap = gas ? old.max_unit_price : intent.maxUnitPrice;
-  // What is signed of it can be mined, and what is void must be replaced, at a higher price.
+  // Its signed transactions can be mined; those that are void must be replaced, at a higher price.
   const least = old.unit_price === null ? '0' : isSame ? old.unit_price : bumpedPrice(old.unit_price, '0');
   const isAtCap = gas !== null && !isGas && !isSame && compare(least, cap) > 0;
-  // What a token may pay was bought for it.
+  // The gas of a token was bought for it, and there is no more.
   const isBought = isToken(intent.currency) && !isSame;
   const allowed = isAtCap ? add(cap, intent.maxUnitPrice) : isBought ? cap : larger(cap, least);
   await repointIntent(
@@ -131,7 +132,7 @@ const planFrom = async (
   sources: readonly SweepSource[],
   known: Readonly<{ netLeft?: string; settlementGas?: bigint | undefined }> = {},
 ): Promise<PlannedIntent[] | null> => {
-  const unitPrice = await unitPriceOf(tx, networkOf(payment.currency!).id);
+  const unitPrice = await freshUnitPrice(tx, networkOf(payment.currency!).id);
   return planSweep({
     currency: payment.currency!,
     sources,

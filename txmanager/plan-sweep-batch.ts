@@ -9,19 +9,12 @@ import { splitPaid } from '../domain/pricing/quote';
 import { feeLimits } from '../domain/txmanager/fee-limits';
 import { tokenFee } from '../domain/sweeps/sweep';
 import { batchLimit, chooseBatch, coinFee, type Candidate } from '../domain/sweeps/sweep-batch';
+import { freshUnitPrice } from '../db/chains/fees';
 import { intentsOf, planIntent } from '../db/txmanager/intents';
 import { paymentColumns } from '../db/payments/payments';
 import { heldUpWallets } from '../db/treasury/lanes';
 import { ownAddress } from '../db/treasury/treasury';
-import {
-  type SweepTerms,
-  type Ready,
-  deadlinesOf,
-  unitPriceOf,
-  isPlanned,
-  orphanedFor,
-  readyDeposits,
-} from './sweep-terms';
+import { type SweepTerms, type Ready, deadlinesOf, isPlanned, orphanedFor, readyDeposits } from './sweep-terms';
 
 /** Sweeps of many payments in one transaction. */
 
@@ -112,7 +105,7 @@ export async function planTogether(
   if (all.length < least) return null;
   const candidates = all.map((ready) => candidateOf(ready, now >= deadlinesOf(ready.payment, terms).price));
   const isTokens = network.kind === 'account';
-  const price = await unitPriceOf(tx, network.id);
+  const price = await freshUnitPrice(tx, network.id);
   const chosen = chooseBatch(
     candidates,
     isTokens ? tokenFee(currency, price) : coinFee(currency, price),

@@ -7,6 +7,7 @@ import type { PaymentRow } from '../domain/payments/payment';
 import { sweepCost } from '../domain/sweeps/sweep';
 import { costsTooMuch, priceLookMs } from '../domain/sweeps/sweep-batch';
 import { ownerWorkflow, type IntentOwner } from '../domain/workflow-ids';
+import { freshUnitPrice } from '../db/chains/fees';
 import { startSweep, notifyPayment } from '../db/chains/notify';
 import { openIncident } from '../db/incidents';
 import { unsettledDeposits } from '../db/payments/deposits';
@@ -17,15 +18,7 @@ import { planAlone } from './plan-sweep-alone';
 import { canBatch, lockGroup, planTogether } from './plan-sweep-batch';
 import { settleOnAccount } from './settle';
 import { settlementRefused } from './settlement-gas';
-import {
-  deadlinesOf,
-  isPlanned,
-  orphanedFor,
-  readyDeposits,
-  unitPriceOf,
-  type Ready,
-  type SweepTerms,
-} from './sweep-terms';
+import { deadlinesOf, isPlanned, orphanedFor, readyDeposits, type Ready, type SweepTerms } from './sweep-terms';
 import { reassignLostSweeps } from './reassign-lost';
 
 /** Whether sweeps of a payment are under way, or why not yet. */
@@ -67,7 +60,7 @@ export async function queueSweep(
     const ids = own.deposits.map((deposit) => deposit.id);
     const live = known.filter((intent) => intent.status !== 'dead' && ids.includes(intent.deposit_ids[0] ?? ''));
     await queue(own, ownerOf(live[0]!));
-    // Whose end was booked before has nobody left who would tell of it.
+    // Where the end of all its intents is booked, no workflow of the sweep is left that would signal the payment.
     if (live.every((intent) => intent.booked)) await notifyPayment(tx, paymentId);
     else await startSweep(tx, payment, ownerOf(live[0]!));
   } else {
@@ -76,7 +69,7 @@ export async function queueSweep(
         ? { wait: settlementRefused, lookAgainInMs: refusedLookMs, isOverdue: true }
         : await planNow(tx, own, terms, settlement?.state === 'done' ? settlement.gas : undefined);
     if ('wait' in planned) {
-      await noteWait(tx, payment, planned);
+      await noteSweepWaits(tx, payment, planned);
       return { queued: false, reason: planned.wait, lookAgainInMs: planned.lookAgainInMs };
     }
     for (const ready of planned.members) await queue(ready, planned.owner);
@@ -107,7 +100,7 @@ async function settleWhereItIs(tx: EntityManager, payment: PaymentRow): Promise<
 const refusedLookMs = 900_000;
 
 /** Why a payment waits, once per reason on its timeline; and an alert where the promised time has passed. */
-async function noteWait(
+async function noteSweepWaits(
   tx: EntityManager,
   payment: PaymentRow,
   planned: Extract<Planned, { wait: string }>,
@@ -139,8 +132,8 @@ type Planned =
   | Readonly<{ owner: IntentOwner; members: readonly Ready[] }>
   | Readonly<{ wait: string; lookAgainInMs: number; isOverdue: boolean }>;
 
-/** Plans the sweep of a payment: with others where there are some, alone where that costs
- *  little or the time is up, or later. */
+/** Plans the sweep of a payment: with others where there are some, alone where that costs little or the time is up, or
+ *  later. */
 async function planNow(tx: EntityManager, own: Ready, terms: SweepTerms, settlementGas?: bigint): Promise<Planned> {
   const { payment } = own;
   const now = await databaseNow(tx);
@@ -173,6 +166,6 @@ async function isAboveMaxCost(tx: EntityManager, { payment, deposits }: Ready, t
   const currency = payment.currency!;
   const network = networkOf(currency);
   const count = network.kind === 'utxo' ? deposits.length : new Set(deposits.map((one) => one.address)).size;
-  const cost = sweepCost(currency, count, await unitPriceOf(tx, network.id), payment.native_rate!);
+  const cost = sweepCost(currency, count, await freshUnitPrice(tx, network.id), payment.native_rate!);
   return costsTooMuch(cost, add('0', ...deposits.map((deposit) => deposit.amount)), terms.maxCostPct);
 }

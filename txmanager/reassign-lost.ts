@@ -12,15 +12,15 @@ import { outgoingKinds } from './kinds';
 import { lockObligation } from './kinds/obligations';
 import type { Obligation } from './obligation';
 
-/** What was signed for a row in the time that a recovery has lost is reassigned to it: nothing is signed for it twice,
- *  and what has left is booked by it. What allowed it then is not asked again. */
+/** Transactions that were signed for a row in the time that a recovery has lost are reassigned to the row: nothing is
+ *  signed for it twice, and the row books what has left. The policy allowed them then, and is not asked again. */
 
 type Lost = Awaited<ReturnType<typeof lostOf>>;
 
 /** Its row says by now that somebody else is paid. */
 class PaidAnother extends Error {}
 
-/** What an owner has lost is its own again, in a transaction of its own; why it cannot be yet, or null. To be called
+/** Reassigns to an owner what it has lost, in a transaction of its own. Returns why that cannot be yet, or null. Called
  *  before anything is planned. */
 export const reassignAtOnce = (db: DataSource, owner: IntentOwner): Promise<string | null> =>
   db
@@ -59,8 +59,8 @@ async function reassign(tx: EntityManager, lost: Lost, paymentId: string | null)
   return null;
 }
 
-/** What its receiver bore above the quote is lost with the rest, and what was signed says it: his row gives him as much
- *  again. */
+/** The amount that the receiver bore above the quote is lost with the rest, and is read from what was signed: the row
+ *  charges the same amount again. */
 async function lowerAgain(tx: EntityManager, { kind, ref, currency, outputs }: Lost[number]): Promise<void> {
   const [output, ...others] = outputs;
   if (!isHolding(kind) || !output || others.length || networkOf(currency).kind !== 'account') return;

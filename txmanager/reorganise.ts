@@ -1,6 +1,6 @@
 import type { EntityManager } from 'typeorm';
 import { finalAbove, type FinalAttempt } from '../db/chains/attempts';
-import { rewind } from '../db/chains/chain';
+import { rewind } from '../db/chains/rewind';
 import type { Cursor } from '../db/chains/cursor';
 import { notifyConversion } from '../db/conversions/conversions';
 import { conversionAt } from '../db/conversions/swaps';

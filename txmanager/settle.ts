@@ -1,14 +1,13 @@
 import type { EntityManager } from 'typeorm';
 import { sweeperOf } from '../chains/evm/sweeper';
 import { assetOf, isToken, networkOf } from '../domain/chains/assets';
-import { externalSweepJournal, settleJournal, sweepJournal, type Journal } from '../domain/ledger/ledger';
+import { externalSweepJournal, sweepJournal, type Journal } from '../domain/ledger/ledger';
 import { onAccountJournal } from '../domain/ledger/on-account';
 import { add, compare, fit, fromUnits } from '../domain/money';
 import { valueOf } from '../domain/payments/payable';
 import type { PaymentRow } from '../domain/payments/payment';
-import { exchangeRateOf } from '../domain/payments/payment-view';
-import { splitPaid } from '../domain/pricing/quote';
 import { feeIn } from '../domain/sweeps/sweep';
+import { settledFiat, settledJournal, settledPatch } from '../commands/payments/settled';
 import { ratedOf, setAllocation, unsettledDeposits, type DepositRow } from '../db/payments/deposits';
 import { failPoint } from '../db/fail-point';
 import { attemptsOf, intentsOf, type AttemptRow, type PaymentIntent, type ShareRow } from '../db/txmanager/intents';
@@ -67,7 +66,7 @@ export const settleOnAccount = (
     journals: (paid) => [onAccountJournal({ id: payment.id, currency: payment.currency!, amount: paid })],
   });
 
-type Fiat = Readonly<{ fiatCurrency: string; fiatRate: string | null }>;
+type Fiat = ReturnType<typeof settledFiat>;
 /** How a payment's money has come to its settlement address. `networkFee`: in its currency. `journals`: J3. */
 type Settlement = Readonly<{
   cause: string;
@@ -83,41 +82,18 @@ async function settleAs(
   deposits: readonly DepositRow[],
   { cause, txIds, chainFees, networkFee: fee, journals }: Settlement,
 ): Promise<PaymentRow> {
-  const currency = payment.currency!;
-  const paid = fit(add('0', ...deposits.map((deposit) => deposit.amount)), assetOf(currency).decimals, 'down');
-  const split = splitPaid(paid, currency, payment.fee_bps, fee);
-  const value = valueOf(deposits.map(ratedOf));
-  const fiat = { fiatCurrency: payment.fiat_currency, fiatRate: rateOf(payment, value, paid) };
-
+  const { decimals } = assetOf(payment.currency!);
+  const paid = fit(add('0', ...deposits.map((deposit) => deposit.amount)), decimals, 'down');
+  const settled = { paid, value: valueOf(deposits.map(ratedOf)), networkFee: fee };
   const moved = await movePayment(tx, payment, {
     to: 'SETTLED',
     cause,
     events: ['payment.settled'],
-    patch: {
-      settled_fee_amount: split.fee,
-      settled_net_amount: split.net,
-      settled_stamp_incomplete: false,
-      amount_paid: paid,
-      value_paid: value,
-      sweep_state: 'confirmed',
-      settled_at: await databaseNow(tx),
-    },
+    patch: settledPatch(payment, settled, await databaseNow(tx)),
     details: { txIds, chainFees: chainFees.toString() },
   });
-  await ensure(
-    tx,
-    settleJournal({
-      paymentId: payment.id,
-      merchantId: payment.merchant_id,
-      currency,
-      net: split.net,
-      commission: split.commission,
-      network: split.network,
-      txId: payment.tx_ids[0] ?? null,
-      ...fiat,
-    }),
-  );
-  for (const one of journals(paid, fiat)) await ensure(tx, one);
+  await ensure(tx, settledJournal(payment, settled));
+  for (const one of journals(paid, settledFiat(payment, settled))) await ensure(tx, one);
   await setAllocation(
     tx,
     deposits.map((deposit) => deposit.id),
@@ -229,10 +205,6 @@ async function makesDelegate(tx: EntityManager, payment: PaymentRow, done: reado
     }
   return false;
 }
-
-/** What the payment was paid at: the fiat value that arrived by what arrived. */
-const rateOf = (payment: PaymentRow, value: string | null, paid: string): string | null =>
-  exchangeRateOf({ ...payment, status: 'SETTLED', value_paid: value, amount_paid: paid });
 
 type Sent = Readonly<{ toMerchant: bigint; rest: bigint }>;
 

@@ -13,10 +13,10 @@ import { isOpen } from './next-intent';
 import { planAlone, planRest, type Ended } from './plan-sweep-alone';
 import { isPlanned, readyDeposits } from './sweep-terms';
 
-/** So many transactions of a payment's own sweep may fail before operators look at it. */
+/** How many transactions of a payment's own sweep may fail before operators look at it. */
 const mostTries = 3;
 
-/** Those transactions of a payment's own sweeps that have failed in a final block. `ids`: its deposits. */
+/** The transactions of a payment's own sweeps that have failed in a final block. `ids`: its deposits. */
 export async function failedSweeps(
   tx: EntityManager,
   known: readonly PaymentIntent[],

@@ -1,6 +1,5 @@
 import type { EntityManager } from 'typeorm';
 import { networkOf, type NetworkId } from '../domain/chains/assets';
-import { DomainError } from '../domain/errors';
 import type { PaymentRow } from '../domain/payments/payment';
 import type { Config } from '../domain/config';
 import { sweepDeadlines } from '../domain/sweeps/sweep-batch';
@@ -31,16 +30,6 @@ export type Ready = Readonly<{ payment: PaymentRow; deposits: readonly DepositRo
 
 export const deadlinesOf = (payment: PaymentRow, terms: SweepTerms): ReturnType<typeof sweepDeadlines> =>
   sweepDeadlines(payment.confirmed_at ?? payment.updated_at, terms);
-
-/** Native base units per unit of work. Throws where the last estimate is old. */
-export async function unitPriceOf(tx: EntityManager, network: string): Promise<string> {
-  const [fee] = await tx.query<Array<{ unit_price: string }>>(
-    `SELECT unit_price::text FROM network_fee WHERE network = $1 AND taken_at > now() - interval '10 minutes'`,
-    [network],
-  );
-  if (!fee) throw new DomainError('UPSTREAM_UNAVAILABLE', `No fresh fee estimate for ${network}`);
-  return fee.unit_price;
-}
 
 /** Is every one of these deposits moved by a sweep that can still succeed? */
 export function isPlanned(known: readonly PaymentIntent[], deposits: readonly DepositRow[]): boolean {

@@ -33,7 +33,7 @@ export const neededFor = (transfers: readonly IntentRow[]): bigint | null => {
   return open.reduce((sum, one) => sum + costUnits(one.max_unit_price, BigInt(one.gas_limit!)), 0n);
 };
 
-/** Of what top-ups of its owner have brought to an address: what none of its transactions has taken. */
+/** How much of the gas that an owner's top-ups have brought to an address its transactions have not taken. */
 export async function leftOfTopUps(tx: EntityManager, owner: IntentOwner, address: string): Promise<bigint> {
   const [row] = await tx.query<Array<{ units: string }>>(
     `SELECT coalesce(sum(CASE WHEN i.kind = ANY($4) AND a.success THEN a.moved_units ELSE 0 END

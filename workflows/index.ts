@@ -1,9 +1,8 @@
 /** What a payments worker bundles: every workflow by its type. */
-export { conversion } from './conversion';
 export { followChain } from './follow-chain';
 export { followLightning, payLightning } from './follow-lightning';
 export { mail } from './mail';
-export { consolidate, refund, sweep, sweepBatch, withdrawal } from './outgoing';
+export { consolidate, conversion, refund, sweep, sweepBatch, withdrawal } from './outgoing';
 export { payment } from './payment';
 export { payoutBatch } from './payout-batch';
 export { screening } from './screening';

@@ -10,9 +10,9 @@ const patient = { ...untilAnswered, startToCloseTimeout: '2 minutes' };
 const act = activitiesOf<PaymentActivities>({ ...untilAnswered, ...patient });
 const signer = activitiesOf<SignerActivities>({ ...untilAnswered, ...patient, taskQueue: taskQueues.signer });
 
-/** Processes a mass payout until its last payment has ended. A step plans as many payments as may be under way at once;
- *  all of them are signed, sent and booked together, so that a batch of 500 takes few events, and signed payments are
- *  sent while the signer works on the others. Every step is safe to repeat; the rows have the state. Workflow id:
+/** Processes a mass payout until its last line has ended. A step plans as many lines as may be under way at once; all
+ *  of them are signed, sent and booked together, so that a batch of 500 takes few events, and signed transfers are sent
+ *  while the signer works on the others. Every step is safe to repeat; the rows have the state. Workflow id:
  *  `payout-batch/<batchId>`. Invariants: 5. */
 export async function payoutBatch(batchId: string): Promise<string> {
   let isUpdated = false;

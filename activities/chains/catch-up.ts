@@ -1,5 +1,5 @@
 import { networks } from '../../domain/chains/assets';
-import { applyBlock } from '../../db/chains/chain';
+import { applyBlock } from '../../db/chains/blocks';
 import { commonAncestor, noteReorganisation, readCursor, startCursor, type Cursor } from '../../db/chains/cursor';
 import { passQuietBlocks, type Memory } from '../../db/chains/quiet-blocks';
 import { rememberedAt } from '../../db/chains/remembered';

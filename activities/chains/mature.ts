@@ -16,7 +16,7 @@ import { openIncident, openIncidentAgain } from '../../db/incidents';
 import type { Cursor } from '../../db/chains/cursor';
 import { reverseUnexplained } from '../../db/audit/surplus';
 import { expectedHolding } from '../../db/chains/found-by-balance';
-import { confirmDeposit, maturingDeposits, noteUnverified, type Maturing } from '../../db/chains/maturing';
+import { confirmDeposit, maturingDeposits, noteUnverified, type Maturing } from '../../db/chains/arrivals';
 import { notifyPayouts } from '../../db/chains/notify';
 import { notifyConversion } from '../../db/conversions/conversions';
 import { conversionAt } from '../../db/conversions/swaps';

@@ -1,5 +1,5 @@
 import type { NetworkId } from '../../domain/chains/assets';
-import { applyMempool, payingUs } from '../../db/chains/chain';
+import { applyMempool, payingUs } from '../../db/chains/mempool';
 import type { FollowerDeps } from './deps';
 import { Watched } from './watched';
 

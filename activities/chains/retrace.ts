@@ -1,4 +1,4 @@
-import { applyTraced } from '../../db/chains/chain';
+import { applyTraced } from '../../db/chains/blocks';
 import { dueBlock, forgetUntraced, noteFailedAgain } from '../../db/chains/untraced';
 import type { FollowerDeps } from './deps';
 

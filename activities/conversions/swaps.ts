@@ -1,5 +1,5 @@
 import type { DataSource, EntityManager } from 'typeorm';
-import { bookSwapLoss, completeExternal, failExternal } from '../../commands/conversions/end-external';
+import { bookSwapLoss, completeExternal, failExternal } from '../../commands/conversions/external';
 import { lockConversion } from '../../db/conversions/conversions';
 import { orderOf, recordSwapIncident, swapFacts, type SwapOrderRow } from '../../db/conversions/swaps';
 import { failPoint } from '../../db/fail-point';
@@ -49,12 +49,12 @@ export const swapActivities = (deps: SwapDeps) => {
   const { config, db, codecs, log } = deps;
   const context: SwapContext = { db, codecs, log, configured: configuredProvider(deps) };
   return {
-    /** Takes steps of an external conversion until there is a deposit to send, which it returns, or until the end,
-     *  where it returns null. Throws SWAP_OPEN while the conversion waits: the next try is the next look, and leaves no
-     *  trace in the history. */
+    /** Takes steps of an external conversion until there is a deposit to send, which it returns with its gas estimated,
+     *  or until the end, where it returns null. Throws SWAP_OPEN while the conversion waits: the next try is the next
+     *  look, and leaves no trace in the history. */
     followSwap: (conversionId: string): Promise<NextIntent> =>
       withGas(deps, { kind: 'conversion', id: conversionId }, () =>
-        followSwap(context, conversionId, config.SWAP_POLL_SECONDS * 1000),
+        nextDeposit(context, conversionId, config.SWAP_POLL_SECONDS * 1000),
       ),
 
     /** Never returns while its worker lives. */
@@ -62,7 +62,8 @@ export const swapActivities = (deps: SwapDeps) => {
   };
 };
 
-async function followSwap(context: SwapContext, conversionId: string, pollMs: number): Promise<NextIntent> {
+/** Takes steps until one needs our deposit, which it returns, unsigned; null at the end. Throws SWAP_OPEN. */
+async function nextDeposit(context: SwapContext, conversionId: string, pollMs: number): Promise<NextIntent> {
   let isRefreshed = false;
   for (;;) {
     const { step, conversion, order } = await takeStep(context, conversionId);

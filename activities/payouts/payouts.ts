@@ -4,8 +4,7 @@ import type { GasDeps } from '../../txmanager/gas-node';
 import { lockBatch } from '../../db/payouts/payouts';
 import { reassignLost } from '../../txmanager/reassign-lost';
 import { lookAgainInMs } from '../../txmanager/plan-outgoing';
-import { bookEnded } from '../../txmanager/kinds/book-payouts';
-import { planPending } from '../../txmanager/kinds/plan-payouts';
+import { bookEnded, planPending } from '../../txmanager/kinds/payouts';
 
 /** What a batch needs next. */
 export type PayoutStep = Readonly<{

@@ -1,5 +1,5 @@
 import type { ScreeningProvider } from '../../domain/screening/screening';
-import type { Queryable } from '../../db/pricing/pricing';
+import type { Queryable } from '../../db/query';
 
 /** Addresses that we were given as risky: table `screening_list`. */
 export const listProvider = (db: Queryable): ScreeningProvider => ({

@@ -15,7 +15,8 @@ import { fromUnits } from '../../domain/money';
 import { coinsToJoin, coinsToMove, gasFloat } from '../../domain/treasury/treasury';
 import { lockCoinsFor, planIntent } from '../../db/txmanager/intents';
 import { gasWallets } from '../../db/treasury/gas';
-import { freeCoins, lockTreasury, mergeHeld, unitPriceNow } from '../../db/treasury/treasury';
+import { isFreshFee, wholeUnitPrice } from '../../db/chains/fees';
+import { freeCoins, lockTreasury, mergeHeld } from '../../db/treasury/treasury';
 import {
   openIncidentAgain,
   resolveCaps,
@@ -41,7 +42,7 @@ export const treasuryMaintenanceActivities = ({
       await watchPrice(db, network.id);
       const [ready] = (await db.query(
         `SELECT FROM network_fee f JOIN address a ON a.network = f.network AND a.role = 'treasury' AND a.key_index = 0
-          WHERE f.network = $1 AND f.taken_at > now() - interval '10 minutes'`,
+          WHERE f.network = $1 AND ${isFreshFee('f')}`,
         [network.id],
       )) as unknown[];
       if (!ready) continue;
@@ -65,8 +66,8 @@ export const treasuryMaintenanceActivities = ({
 /** Once the last estimate is too old nothing is quoted and nothing is signed: says so. */
 async function watchPrice(db: DataSource, network: NetworkId): Promise<void> {
   const [fee] = (await db.query(
-    `SELECT unit_price::text AS price, taken_at AS "takenAt", taken_at > now() - interval '10 minutes' AS "isFresh"
-       FROM network_fee WHERE network = $1`,
+    `SELECT f.unit_price::text AS price, f.taken_at AS "takenAt", ${isFreshFee('f')} AS "isFresh"
+       FROM network_fee f WHERE f.network = $1`,
     [network],
   )) as Array<{ price: string; takenAt: Date; isFresh: boolean }>;
   // Before the first one nothing has begun.
@@ -80,7 +81,7 @@ async function watchPrice(db: DataSource, network: NetworkId): Promise<void> {
  *  time. */
 async function joinCoins(tx: EntityManager, network: UtxoNetwork): Promise<void> {
   const hot = await lockTreasury(tx, network.id);
-  const price = BigInt(await unitPriceNow(tx, network.id));
+  const price = BigInt(await wholeUnitPrice(tx, network.id));
   const open = await tx.query<unknown[]>(
     `SELECT FROM intent WHERE network = $1 AND kind = 'consolidate' AND NOT booked AND status <> 'dead' LIMIT 1`,
     [network.id],
@@ -120,7 +121,7 @@ async function joinCoins(tx: EntityManager, network: UtxoNetwork): Promise<void>
 async function watchGas(tx: EntityManager, network: AccountNetwork): Promise<void> {
   if (!assets.some((asset) => asset.network === network.id && asset.contract !== null)) return;
   const { decimals } = assetOf(network.native);
-  const wanted = BigInt(gasFor(network, await unitPriceNow(tx, network.id), gasFloat).units);
+  const wanted = BigInt(gasFor(network, await wholeUnitPrice(tx, network.id), gasFloat).units);
   for (const { address, free, lane } of await gasWallets(tx, network.id)) {
     const incident = {
       kind: 'gas-float-low',

@@ -17,7 +17,7 @@ import {
   takeChallenge,
   type PasskeyRow,
 } from '../../db/access/passkeys';
-import type { Queryable } from '../../db/pricing/pricing';
+import type { Queryable } from '../../db/query';
 
 /** WebAuthn for the dashboard's origin: exact origin and RP id, user verification, a challenge that serves once. */
 

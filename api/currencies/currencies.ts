@@ -6,7 +6,8 @@ import { coinName, currencyStatus, networkStatuses, sortOffers, usualSeconds } f
 import { everyCurrency, freezes } from '../../db/limits/outbound';
 import { nodeNow } from '../../db/lightning/node';
 import { depthOf } from '../../db/payments/payments';
-import { minimumAt, offersNow } from '../../db/pricing/pricing';
+import { minimumAt } from '../../domain/pricing/price';
+import { offersNow } from '../../db/pricing/pricing';
 import { isLightningConverted } from '../../db/conversions/conversions';
 import { isSwitchedOn } from '../../db/access/switches';
 import { route } from '../http/route';

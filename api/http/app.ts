@@ -212,8 +212,7 @@ function handler(route: Route, deps: ApiDeps, trackOf: (ctx: Context) => Track) 
   const answered = async (ctx: RoutedContext, track: Track, caller: Caller): Promise<void> => {
     if (limit) {
       // Authentication counts by address: who signs in is not known yet, and a token must not open a bucket of its own.
-      // So do pages:
-      // one publishable key serves all payers of a shop.
+      // So do pages: one publishable key serves all payers of a shop.
       const isByAddress = isAuthentication(route.path) || route.may === 'publishable';
       const who = isByAddress ? undefined : (caller.user?.id ?? caller.merchant?.id);
       const answer = await deps.limits.consume(route.bucket ?? route.name, who ?? limitKey(track.ip), limit);

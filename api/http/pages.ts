@@ -4,8 +4,7 @@ import type { ApiDeps } from './deps';
 import type { Route } from './route';
 
 /** What browsers are told about answers that pages of other hosts ask for. Without it no page may read them.
- *  Credentials are
- *  never allowed: such routes know no cookies. Contract: G14. */
+ *  Credentials are never allowed: such routes know no cookies. Contract: G14. */
 
 const preflight = {
   'Access-Control-Allow-Methods': 'GET, POST',

@@ -8,7 +8,7 @@ import { recordAct } from '../../db/access/audit-log';
 import { stoppedSince } from '../../db/access/merchant-stop';
 import { limitsOf, newestLimits, setLimits, usedOf } from '../../db/limits/outbound';
 import { findMerchant } from '../../db/access/merchants';
-import type { Queryable } from '../../db/pricing/pricing';
+import type { Queryable } from '../../db/query';
 import { factorProps, requireFactor, withFactor } from '../access/step-up';
 import { actorOf } from '../access/users';
 import { route } from '../http/route';

@@ -10,7 +10,7 @@ import {
   type LineStatus,
 } from '../../domain/payouts/payout';
 import { readBatch } from '../../db/payouts/payouts';
-import type { Queryable } from '../../db/pricing/pricing';
+import type { Queryable } from '../../db/query';
 import { exact, line, livemode, named, nullable, time } from '../http/schemas';
 
 /** What the routes of mass payouts take and answer. Contract: 4.7, G10. */

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import type { EntityManager } from 'typeorm';
-import { mayCall, type Merchant, type User } from '../../domain/access/access';
+import { mayCall, type User } from '../../domain/access/access';
 import { access } from '../../domain/access/access-table';
 import { DomainError } from '../../domain/errors';
 import { isId } from '../../domain/ids';
@@ -22,7 +22,7 @@ import { approvedBefore, approveRefund as approve } from '../../commands/refunds
 import { cancelledBefore, cancelRefund as cancel } from '../../commands/refunds/cancel';
 import { findRefund, openRefund } from '../../commands/refunds/create';
 import { previewRefund as preview } from '../../commands/refunds/preview';
-import { type NewRefund } from '../../commands/refunds/terms';
+import type { NewRefund, RefundOrder } from '../../commands/refunds/terms';
 import { type RefundBy } from '../../domain/refunds/refund';
 import { factorProps, requireFactor, withFactor } from '../access/step-up';
 import { actorOf, approverOf } from '../access/users';
@@ -135,15 +135,9 @@ const refusals = [
 const byOf = (user: User | undefined, key: UsedKey | undefined): RefundBy =>
   user ? { userId: user.id } : { keyId: key!.id, madeBy: key!.madeBy };
 
-async function previewed(
-  deps: ApiDeps,
-  merchant: Merchant,
-  paymentId: string,
-  body: NewRefund,
-  by: RefundBy,
-): Promise<{ data: object }> {
-  if (!isId(paymentId)) throw new DomainError('PAYMENT_NOT_FOUND');
-  const row = await deps.db.transaction((tx) => preview(tx, sendDeps(deps), merchant.id, paymentId, body, by));
+async function previewed(deps: ApiDeps, order: RefundOrder): Promise<{ data: object }> {
+  if (!isId(order.paymentId)) throw new DomainError('PAYMENT_NOT_FOUND');
+  const row = await deps.db.transaction((tx) => preview(tx, sendDeps(deps), order));
   return { data: presentPreview(row, deps) };
 }
 const askOf = (body: object): NewRefund => body as NewRefund;
@@ -186,7 +180,8 @@ export const createRefund = route({
   ],
   async answer({ params: { paymentId }, body, user, key: used, merchant, header, ...from }, deps) {
     const by = byOf(user, used);
-    if (body.preview) return previewed(deps, merchant, paymentId, askOf(body), by);
+    const order = { merchantId: merchant.id, paymentId, ask: askOf(body), by };
+    if (body.preview) return previewed(deps, order);
     if (!isId(paymentId)) throw new DomainError('PAYMENT_NOT_FOUND');
     // What a key asks for waits for a user, who is asked then.
     if (user) {
@@ -194,8 +189,9 @@ export const createRefund = route({
       requireFactor(body);
     }
     const key = idempotencyKeyOf(header('idempotency-key'), body.idempotencyKey);
-    const open = (tx: EntityManager) => openRefund(tx, sendDeps(deps), merchant.id, paymentId, askOf(body), by, key);
-    const known = (db: Queryable) => findRefund(db, merchant.id, paymentId, askOf(body), key);
+    const call = { ...order, idempotencyKey: key };
+    const open = (tx: EntityManager) => openRefund(tx, sendDeps(deps), call);
+    const known = (db: Queryable) => findRefund(db, call);
     const byUser = async (tx: EntityManager, asker: User) => {
       const opened = await open(tx);
       if (!opened.replayed)
@@ -228,7 +224,7 @@ export const previewRefund = route({
   success: { status: 200, schema: previewSchema, description: 'The refund that this would make, without an id.' },
   errors: refusals,
   answer: ({ params, body, user, key, merchant }, deps) =>
-    previewed(deps, merchant, params.paymentId, askOf(body), byOf(user, key)),
+    previewed(deps, { merchantId: merchant.id, paymentId: params.paymentId, ask: askOf(body), by: byOf(user, key) }),
 });
 
 export const listPaymentRefunds = route({

@@ -1,5 +1,5 @@
 import { DomainError } from '../../domain/errors';
-import type { Queryable } from '../../db/pricing/pricing';
+import type { Queryable } from '../../db/query';
 import { listedIps } from '../../db/wallets/whitelist';
 import { isListed } from '../../domain/access/client-ip';
 

@@ -13,8 +13,7 @@ function plain(message: string): string {
 
 /** There is no `conflict`, for there is no nonce. `known` proves nothing: nodes remember the id of what they have
  *  refused, and answer the repeat with DUP_TRANSACTION_ERROR. `invalid`: no block takes it while its recipient and its
- *  sender are as they are. Codes: Broadcast and RPC errors,
- *  developers.tron.network. */
+ *  sender are as they are. Codes: Broadcast and RPC errors, developers.tron.network. */
 export async function broadcast(ask: Ask, raw: string): Promise<BroadcastAnswer> {
   const { txId } = readTransaction(raw);
   const said = await ask('/wallet/broadcasthex', { transaction: raw }, (answer) => {

@@ -6,7 +6,6 @@ import { readHeader, readTx } from './reads';
 import { addressOf, outputsOf, unitsOf, type Input, type Output, type Tx } from './transactions';
 
 /** Where a transaction is, what it cost, and who paid it. */
-
 export async function lookUp(rpc: Rpc, txId: string): Promise<Sighting> {
   const tx = await readTx(rpc, txId);
   if (!tx) return { state: 'unknown' };

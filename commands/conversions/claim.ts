@@ -1,4 +1,4 @@
-import { byClock, contentHash, spend, StaleRecord } from '../../db/records';
+import { asBalanceError, byClock, contentHash, StaleRecord } from '../../db/records';
 import type { Queryable } from '../../db/query';
 import {
   lostSql,
@@ -96,9 +96,9 @@ export async function moveClaim(
   }
 }
 
-/** Where the balance does not cover what is posted, throws CONVERSION_FAILED. */
-export const covered = <Result>(posting: Promise<Result>): Promise<Result> =>
-  spend(posting, 'CONVERSION_FAILED', 'The balance does not cover this conversion');
+/** The result of a posting; where the balance does not cover it, CONVERSION_FAILED. */
+export const asConversionError = <Result>(posting: Promise<Result>): Promise<Result> =>
+  asBalanceError(posting, 'CONVERSION_FAILED', 'The balance does not cover this conversion');
 
 /** Ends a claim that no money has moved for, with the words that its merchant reads; its key is free again. Nothing
  *  where it has ended already. */

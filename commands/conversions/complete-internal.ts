@@ -1,8 +1,8 @@
 import type { EntityManager } from 'typeorm';
-import { covered, moveClaim, priced } from '../../commands/conversions/claim';
+import { asConversionError, moveClaim, priced } from './claim';
 import { type PairTerms, type PositionRow, exposureOf, emitConversionEvent } from '../../db/conversions/conversions';
 import { failPoint } from '../../db/fail-point';
-import { refused } from '../../db/ledger/ledger';
+import { asLedgerErrors } from '../../db/ledger/ledger';
 import { byClock } from '../../db/records';
 import type { Currency } from '../../domain/chains/assets';
 import {
@@ -19,7 +19,6 @@ import { compare } from '../../domain/money';
 /** Takes the net into the platform's position, gives the output out of the other, and posts the journal; whoever
  *  converts from or to one of these assets waits until the transaction ends. Throws CONVERSION_FAILED where the
  *  treasury cannot give that, where one of them would pass its limit, and where the balance does not cover it. */
-
 async function postInternal(
   tx: EntityManager,
   quote: ConversionQuote,
@@ -27,8 +26,8 @@ async function postInternal(
   journal: Journal,
 ): Promise<void> {
   const { fromCurrency, toCurrency, netFromAmount, toAmount } = quote;
-  const sides = await covered(
-    refused(
+  const sides = await asConversionError(
+    asLedgerErrors(
       tx.query<Array<PositionRow & { asset: string; free: string | null }>>(
         `SELECT asset, position::text AS position, limit_usd::text AS limit_usd, beyond, free::text AS free
            FROM post_conversion($1, $2, $3, $4, $5, $6, $7)`,

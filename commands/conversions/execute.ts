@@ -15,7 +15,7 @@ import {
 import { DomainError, type ErrorCode } from '../../domain/errors';
 import { times } from '../../domain/money';
 import { shown } from '../../domain/payments/shown';
-import { acceptExternal } from './accept-external';
+import { acceptExternal } from './external';
 import { claimConversion, endClaim, replayOf } from './claim';
 import { completeInternal } from './complete-internal';
 import { checkConversionsEnabled, quoteConversion, type Quoted, type QuoteDeps } from './quote';

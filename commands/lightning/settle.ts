@@ -5,12 +5,11 @@ import { knownNode } from '../../db/lightning/node';
 import { databaseNow, emitPaymentEvents, lockPayment, movePayment, type Move } from '../../db/payments/payments';
 import type { Currency } from '../../domain/chains/assets';
 import { DomainError } from '../../domain/errors';
-import { settleJournal } from '../../domain/ledger/ledger';
 import { takenAmount } from '../../domain/ledger/lightning';
 import { compare } from '../../domain/money';
 import type { PaymentRow } from '../../domain/payments/payment';
-import { exchangeRateOf } from '../../domain/payments/payment-view';
 import { splitPaid } from '../../domain/pricing/quote';
+import { settledJournal, settledPatch } from '../payments/settled';
 
 /** The half that was paid gives a payment of bitcoin its asset, as a choice of it would, at the quote that it has. What
  *  comes to the address from now on is money at an address of an earlier choice. Row 3. */
@@ -46,7 +45,7 @@ export async function settleByLightning(tx: EntityManager, invoice: InvoiceRow, 
   const payment = await lockPayment(tx, invoice.payment_id);
   const currency = invoice.currency as Currency;
   const paid = takenAmount({ currency, takenMsat });
-  const split = splitPaid(paid, currency, payment.fee_bps, '0');
+  const settled = { paid, value: null, networkFee: '0' };
   const now = await databaseNow(tx);
   const hash = invoice.hash!;
   const moves: readonly Move[] = [
@@ -70,13 +69,7 @@ export async function settleByLightning(tx: EntityManager, invoice: InvoiceRow, 
       to: 'SETTLED',
       cause: 'lightning-taken',
       events: ['payment.settled'],
-      patch: {
-        settled_fee_amount: split.fee,
-        settled_net_amount: split.net,
-        settled_stamp_incomplete: false,
-        sweep_state: 'confirmed',
-        settled_at: now,
-      },
+      patch: settledPatch({ ...payment, currency }, settled, now),
       details: { txIds: [hash], chainFees: '0' },
     },
   ];
@@ -85,21 +78,7 @@ export async function settleByLightning(tx: EntityManager, invoice: InvoiceRow, 
     const before = steps.at(-1)?.after ?? payment;
     steps.push({ before, after: await movePayment(tx, before, move), events: move.events });
   }
-  const after = steps.at(-1)!.after;
-  await ensure(
-    tx,
-    settleJournal({
-      paymentId: payment.id,
-      merchantId: payment.merchant_id,
-      currency,
-      net: split.net,
-      commission: split.commission,
-      network: split.network,
-      txId: hash,
-      fiatCurrency: payment.fiat_currency,
-      fiatRate: exchangeRateOf(after),
-    }),
-  );
+  await ensure(tx, settledJournal(steps.at(-1)!.after, settled));
   for (const step of steps) await emitPaymentEvents(tx, step.before, step.after, step.events);
 }
 

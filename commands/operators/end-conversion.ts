@@ -1,7 +1,7 @@
 import { isId } from '../../domain/ids';
 import { recordAct } from '../../db/access/audit-log';
 import { lockConversion } from '../../db/conversions/conversions';
-import { giveUpOnProvider, whyNotGivenUp } from '../conversions/end-external';
+import { giveUpOnProvider, whyNotGivenUp } from '../conversions/external';
 import { invalid, notNow, type OperatorAct } from './act';
 
 export const endConversion: OperatorAct = {

@@ -9,7 +9,7 @@ import type { Actor } from '../../db/access/audit-log';
 import { keepQuote, setDepositRate } from '../../db/payments/deposit-rates';
 import { depositsById } from '../../db/payments/deposits';
 import { emitPaymentEvents, factsOf, lockPayment, movePayment, requiredDepth } from '../../db/payments/payments';
-import { reverseBooked } from './bookings';
+import { reverseBooked } from '../../db/ledger/ledger';
 import { quoteColumns, quoteInOffer } from './columns';
 import type { PaymentCommandDeps } from './deps';
 import { deciderOf, recordDecision } from './record-decision';

@@ -3,7 +3,7 @@ import type { Paid } from '../../domain/payments/facts';
 import type { CrossOffer, PaymentRow } from '../../domain/payments/payment';
 import { quote, splitPaid } from '../../domain/pricing/quote';
 import type { PaymentPatch } from '../../db/payments/payments';
-import type { Priced } from '../../db/pricing/pricing';
+import type { Priced } from '../../domain/pricing/price';
 
 /** The columns that change together. */
 

@@ -18,7 +18,7 @@ import { lockCurrency, noCurrency, readContext, type Receiving } from './first-q
 import { noLiveKey } from '../../db/recovery/live-key';
 import { readPayment } from '../../db/payments/payment-queries';
 import { creationRefused } from '../../domain/payments/creation-refusals';
-import type { Queryable } from '../../db/pricing/pricing';
+import type { Queryable } from '../../db/query';
 
 export type OpenPaymentDeps = Readonly<{
   db: DataSource;

@@ -2,10 +2,9 @@ import type { EntityManager } from 'typeorm';
 import { lossJournal, lossKey } from '../../domain/ledger/ledger';
 import type { PaymentRow } from '../../domain/payments/payment';
 import { openIncident } from '../../db/incidents';
-import { ensure, reverse } from '../../db/ledger/ledger';
+import { ensure, reverse, depositRefOf } from '../../db/ledger/ledger';
 import { depositsById } from '../../db/payments/deposits';
 import { emitPaymentEvents, movePayment } from '../../db/payments/payments';
-import { journalOf } from './bookings';
 
 /** Row 23: the chain has lost a settled deposit. The loss is booked (J12), operators get an incident, and outgoing
  *  money of the asset is frozen. */
@@ -24,7 +23,7 @@ export async function noteLoss(
   });
   const from = payment.custody === 'external' ? 'A:deposit' : 'A:treasury';
   for (const deposit of deposits) {
-    await ensure(tx, lossJournal({ ...journalOf(deposit), from, paymentId: payment.id }));
+    await ensure(tx, lossJournal({ ...depositRefOf(deposit), from, paymentId: payment.id }));
     await tx.query(`INSERT INTO egress_freeze (currency, reason) VALUES ($1, $2) ON CONFLICT (currency) DO NOTHING`, [
       deposit.currency,
       `Reorganisation below settled payment ${payment.id}`,
@@ -45,7 +44,7 @@ export async function reverseLoss(
   payment: PaymentRow,
   depositIds: readonly string[],
 ): Promise<PaymentRow> {
-  for (const deposit of await depositsById(tx, depositIds)) await reverse(tx, lossKey(journalOf(deposit)));
+  for (const deposit of await depositsById(tx, depositIds)) await reverse(tx, lossKey(depositRefOf(deposit)));
   const moved = await movePayment(tx, payment, {
     to: payment.status,
     cause: 'deposit-returned',

@@ -12,7 +12,8 @@ import { requiredDepth } from '../../db/payments/payments';
 import { noLiveKey } from '../../db/recovery/live-key';
 import { batcherPer } from '../../db/batcher';
 import { prepared } from '../../db/query';
-import { priceOf, pricingSql, quoteAt, type PricingRow } from '../../db/pricing/pricing';
+import { priceOf, quoteAt, type PricingRow } from '../../domain/pricing/price';
+import { pricingSql } from '../../db/pricing/pricing';
 import { canReceive, msatOf } from '../lightning/offer';
 import { quoteColumns } from './columns';
 

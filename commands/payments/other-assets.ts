@@ -9,7 +9,7 @@ import { setDepositRate } from '../../db/payments/deposit-rates';
 import { depositsById } from '../../db/payments/deposits';
 import { emitPaymentEvents, movePayment, type PaymentPatch } from '../../db/payments/payments';
 import { rateNow } from '../../db/pricing/pricing';
-import { bookDeposits, reverseDeposits } from './bookings';
+import { bookDeposits, reverseDeposits } from '../../db/ledger/ledger';
 import { quoteInOffer } from './columns';
 import type { AdvanceDeps } from './deps';
 

@@ -1,7 +1,6 @@
 import type { EntityManager } from 'typeorm';
-import { refreshBatch } from '../../commands/payouts/refresh';
-import { releaseLines } from '../../commands/payouts/release';
-import { lockBatch, linesOf, moveLines, requestPayout } from '../../db/payouts/payouts';
+import { refreshBatch } from './refresh';
+import { releaseLines, lockBatch, linesOf, moveLines, requestPayout } from '../../db/payouts/payouts';
 import { mayBeForgotten } from '../../db/recovery/forgotten-call';
 import { maybeSignedAndLost } from '../../db/recovery/lost';
 import { endVoid, underWay } from '../../db/txmanager/expiry';

@@ -1,15 +1,14 @@
 import type { EntityManager } from 'typeorm';
 import { postAll } from '../../db/ledger/ledger';
-import { byCurrency, countLines, countsOf, holdOfLine } from '../../db/payouts/payouts';
-import type { Queryable } from '../../db/query';
-import { contentHash, spend } from '../../db/records';
+import { byCurrency, countLines, countsOf, holdOfLine, requestPayout } from '../../db/payouts/payouts';
+import { changedRows, type Queryable } from '../../db/query';
+import { asBalanceError, contentHash } from '../../db/records';
 import { assetOf } from '../../domain/chains/assets';
 import { DomainError } from '../../domain/errors';
 import { newId } from '../../domain/ids';
 import { holdJournal } from '../../domain/ledger/ledger';
 import { countOutgoing } from '../limits/outbound-check';
 import { emitBatchEvent } from './refresh';
-import { releaseBatch } from './release';
 import { type Deps, validateRows } from './validate';
 import {
   type PayoutRow,
@@ -108,7 +107,7 @@ export async function queueBatch(
   await holdLines(tx, lines);
   const counts = countsOf([{ status: 'pending', n: lines.length }]);
   // It is made waiting; what needs nobody else goes on at once.
-  const made = needsApproval ? row : await releaseBatch(tx, row, null);
+  const made = needsApproval ? row : await startBatch(tx, row, null);
   await emitBatchEvent(tx, made, counts, 'mass_payout.created');
   return { row: made, counts, replayed: false };
 }
@@ -116,5 +115,25 @@ export async function queueBatch(
 /** J5 of each line. Throws INSUFFICIENT_BALANCE. */
 async function holdLines(tx: EntityManager, lines: readonly PayoutLineRow[]): Promise<void> {
   const holds = byCurrency(lines).map((line) => holdJournal(holdOfLine(line)));
-  await spend(postAll(tx, holds));
+  await asBalanceError(postAll(tx, holds));
+}
+
+/** Starts a batch that waits: from here on its lines may be signed. `by`: who approved it, where it takes a second
+ *  person. */
+export async function startBatch(
+  tx: EntityManager,
+  batch: BatchRow,
+  by: Readonly<{ id: string; email: string }> | null,
+): Promise<BatchRow> {
+  const [row] = await changedRows<BatchRow>(
+    tx,
+    `UPDATE payout_batch SET status = 'queued', approved_by = $3, approved_by_id = $4::text,
+            needs_second_person = $4::text IS NOT NULL, approved_at = clock_timestamp(), updated_at = clock_timestamp(),
+            state_version = state_version + CASE WHEN $3::text IS NULL THEN 0 ELSE 1 END
+      WHERE id = $1 AND status = 'awaiting_approval' AND state_version = $2 RETURNING *`,
+    [batch.id, batch.state_version, by?.email ?? null, by?.id ?? null],
+  );
+  if (!row) throw new Error(`Payout ${batch.id} does not wait for an approval`);
+  await requestPayout(tx, row);
+  return row;
 }

@@ -1,7 +1,7 @@
 import type { EntityManager } from 'typeorm';
 import { releaseLimitUse, restoreLimitUse } from '../limits/outbound-check';
 import { isLive } from '../../db/instance';
-import { countLines } from '../../db/payouts/payouts';
+import { countLines, lockBatch } from '../../db/payouts/payouts';
 import { changedRows } from '../../db/query';
 import { emitEvents } from '../../db/webhooks/events';
 import {
@@ -45,7 +45,6 @@ const hasSent = async (tx: EntityManager, batchId: string): Promise<boolean> =>
 
 /** Makes a batch say what its lines say, with an event for what is new. Where nothing of it will leave any more, it no
  *  longer counts against the day's limits. Call last in the transaction. */
-
 export async function refreshBatch(
   tx: EntityManager,
   batch: BatchRow,
@@ -75,4 +74,14 @@ export async function refreshBatch(
   if (isSent && batch.sent_at === null) emitted.push('mass_payout.broadcast');
   for (const type of emitted) await emitBatchEvent(tx, row, counts, type, batch.status);
   return row;
+}
+
+/** A node has these attempts: notes it in their rows, and in those of the lines that they pay. */
+export async function noteSent(tx: EntityManager, batchId: string, attemptIds: readonly string[]): Promise<void> {
+  const [row] = await tx.query<Array<{ changes: boolean }>>('SELECT note_payout_sent($1, $2) AS changes', [
+    batchId,
+    attemptIds,
+  ]);
+  const batch = row!.changes ? await lockBatch(tx, batchId) : null;
+  if (batch) await refreshBatch(tx, batch);
 }

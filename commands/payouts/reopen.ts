@@ -1,13 +1,12 @@
 import type { EntityManager } from 'typeorm';
-import { refreshBatch } from '../../commands/payouts/refresh';
+import { refreshBatch } from './refresh';
 import { reopenHold } from '../../db/ledger/ledger';
 import { lockBatch, linesOf, byCurrency, holdOfLine, moveLines } from '../../db/payouts/payouts';
 import type { PayoutLineRow } from '../../domain/payouts/payout';
 
-/** Payments whose transactions the blocks above `height` had brought to their end, completed or reverted, are on their
- *  way again: their ends in the ledger are reversed. What came back and is spent stays failed. Call before the
- *  transactions themselves are put back. Invariants: 5, step 6. */
-
+/** A reorganisation takes the blocks above `height`: lines whose transactions had ended there, completed or reverted,
+ *  are on their way again, and their ends in the ledger are reversed. A line whose money came back and is spent stays
+ *  failed. Call before the transactions themselves are put back. Invariants: 5, step 6. */
 export async function reopenLines(tx: EntityManager, network: string, height: number): Promise<void> {
   const gone = await tx.query<Array<{ batch_id: string; intent_ids: string[] }>>(
     `SELECT l.batch_id, array_agg(DISTINCT l.intent_id::text) AS intent_ids

@@ -1,3 +1,4 @@
+import { freshUnitPrices } from '../../db/chains/fees';
 import { keyOf } from '../../db/payouts/payouts';
 import { pricesNow } from '../../db/pricing/pricing';
 import type { Queryable } from '../../db/query';
@@ -64,13 +65,7 @@ export async function validateRows(
       )
     ).map(({ currency, address, destination_tag }) => keyOf(currency, address, destination_tag)),
   );
-  const fees = new Map(
-    (
-      await tx.query<Array<{ network: string; unit_price: string }>>(
-        `SELECT network, unit_price::text FROM network_fee WHERE taken_at > now() - interval '10 minutes'`,
-      )
-    ).map((row) => [row.network, row.unit_price]),
-  );
+  const fees = await freshUnitPrices(tx);
   const prices = await pricesNow(tx, { merchantId: null, fiat: 'USD', maxAgeSeconds: rateMaxAgeSeconds });
   const balances = await tx.query<Array<{ asset: string; amount: string }>>(
     'SELECT asset, amount::text FROM balance WHERE account = $1',

@@ -6,9 +6,9 @@ import { type Changed, lockOwnRefund, moveRefund, readRefund, requestRefund } fr
 import { DomainError } from '../../domain/errors';
 
 /** Approves what a key, or somebody else above a limit, has asked for. Above a limit it takes two people: where nobody
- *  is known to have asked, the first who approves counts as that one, and it waits for another. Of one that is approved
- *  already the same again, `replayed`. Throws REFUND_NOT_FOUND, REFUND_STATE, SECOND_PERSON, APPROVER_TOO_NEW. */
-
+ *  is known to have asked, the first who approves counts as that one, and it waits for another. A refund that was
+ *  approved before is answered unchanged, as `replayed`. Throws REFUND_NOT_FOUND, REFUND_STATE, SECOND_PERSON,
+ *  APPROVER_TOO_NEW. */
 export async function approveRefund(tx: EntityManager, merchantId: string, id: string, by: Approver): Promise<Changed> {
   const row = await lockOwnRefund(tx, merchantId, id);
   if (row.status !== 'awaiting_approval') {

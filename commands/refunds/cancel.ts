@@ -10,8 +10,8 @@ import { DomainError } from '../../domain/errors';
 import { type RefundStatus, cancellable } from '../../domain/refunds/refund';
 import { releaseRefund } from './hold';
 
-/** Calls a refund back while nothing is signed, or where all that was signed has expired: J7. Signing takes the same
- *  lock, so that one of the two wins. Of one that is cancelled already the same again, `replayed`. Throws
+/** Cancels a refund while nothing is signed, or where all that was signed has expired: J7. Signing takes the same lock,
+ *  so that one of the two wins. A refund that was cancelled before is answered unchanged, as `replayed`. Throws
  *  REFUND_NOT_FOUND, REFUND_STATE. */
 export async function cancelRefund(
   tx: EntityManager,

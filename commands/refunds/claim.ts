@@ -7,7 +7,7 @@ import { invoiceText, type GivenInvoice } from '../../domain/lightning/receiver'
 import { afterAddress, viewClaim, type ClaimView, type RefundRow } from '../../domain/refunds/refund';
 import { brandingColumns, brandingIn, type BrandingColumns } from '../../db/branding/branding';
 import { byClock } from '../../db/records';
-import type { Queryable } from '../../db/pricing/pricing';
+import type { Queryable } from '../../db/query';
 import { emitRefundEvent, lockRefundWithPayment, moveRefund, requestRefund } from '../../db/refunds/refunds';
 import { planRefundPayment, readNamedInvoice } from './invoice';
 import { receiverFor, type Receiver, type RefundDeps } from './terms';

@@ -10,16 +10,15 @@ import { readPayer } from '../../db/payments/payer-browsers';
 import type { PaymentRow } from '../../domain/payments/payment';
 import { type RefundRow, afterAddress } from '../../domain/refunds/refund';
 import { hold } from './hold';
-import { type RefundDeps, type NewRefund, lockOwnPayment, hashOf, drawUp } from './terms';
-import { type RefundBy } from '../../domain/refunds/refund';
+import { type RefundOrder, type RefundDeps, type NewRefund, lockOwnPayment, hashOf, drawUp } from './terms';
+
+/** With the key that it came under; null: none. */
+type RefundCall = RefundOrder & Readonly<{ idempotencyKey: string | null }>;
 
 /** The refund that this key has asked for before. Throws IDEMPOTENCY_KEY_REUSED where it was another one. */
 export async function findRefund(
   db: Queryable,
-  merchantId: string,
-  paymentId: string,
-  ask: NewRefund,
-  idempotencyKey: string | null,
+  { merchantId, paymentId, ask, idempotencyKey }: Omit<RefundCall, 'by'>,
 ): Promise<{ row: RefundRow; replayed: true } | null> {
   if (idempotencyKey === null) return null;
   const [row] = await db.query<RefundRow[]>('SELECT * FROM refund WHERE merchant_id = $1 AND idempotency_key = $2', [
@@ -37,14 +36,11 @@ export async function findRefund(
 export async function openRefund(
   tx: EntityManager,
   deps: RefundDeps,
-  merchantId: string,
-  paymentId: string,
-  ask: NewRefund,
-  by: RefundBy,
-  idempotencyKey: string | null,
+  call: RefundCall,
 ): Promise<{ row: RefundRow; replayed: boolean }> {
+  const { merchantId, paymentId, ask, by, idempotencyKey } = call;
   const payment = await lockOwnPayment(tx, merchantId, paymentId);
-  const replay = () => findRefund(tx, merchantId, paymentId, ask, idempotencyKey);
+  const replay = () => findRefund(tx, call);
   const first = await replay();
   if (first) return first;
   const plan = await drawUp(tx, deps, payment, ask);
@@ -106,20 +102,20 @@ async function keepBelowCap(tx: EntityManager, merchantId: string, id: string): 
   if (row?.cap && compare(row.used, row.cap) > 0) throw new DomainError('REFUND_CAP_REACHED');
 }
 const notNow = ['REFUND_NOT_ALLOWED', 'BELOW_MINIMUM', 'EGRESS_FROZEN', 'EGRESS_LIMIT'];
-/** What a payment that failed for too little money still holds goes back, by the merchant's policy: a refund for each
- *  address that it came to. It goes to the address that the payer left before money came, or is for the payer to claim.
- *  What is not worth its fee, or may not leave now, stays held. Row 10. */
+/** Refunds the money of a payment that failed for too little of it, by the merchant's policy: one refund for each
+ *  address that the money came to. A refund goes to the address that the payer left before money came, or is for the
+ *  payer to claim. Money that is not worth its fee, or may not leave now, stays held. Row 10. */
 export async function refundUnderpaid(tx: EntityManager, deps: RefundDeps, payment: PaymentRow): Promise<void> {
   const ask: NewRefund = { type: 'underpaid', currency: payment.currency!, feeBearer: 'payer' };
   const { to } = await readPayer(tx, payment.id, assetOf(payment.currency!).network);
   const { address, destinationTag } = to ?? {};
   const addressed = to && { ...ask, address: to.address, ...(destinationTag ? { destinationTag } : {}) };
-  const open = (by: NewRefund) =>
-    openRefund(tx, deps, payment.merchant_id, payment.id, by, { policy: 'underpaid' }, null);
+  const from = { merchantId: payment.merchant_id, paymentId: payment.id, by: { policy: 'underpaid' } } as const;
+  const open = (asked: NewRefund) => openRefund(tx, deps, { ...from, ask: asked, idempotencyKey: null });
   try {
     for (;;)
       await open(addressed ?? ask).catch((error: unknown) => {
-        // What was an address of the payer's is none any more, such as one of ours: the payer is asked.
+        // The payer's address is refused now, such as one that became ours: the payer is asked for another.
         if (address === undefined || !(error instanceof DomainError) || error.code !== 'INVALID_ADDRESS') throw error;
         return open(ask);
       });

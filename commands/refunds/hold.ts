@@ -1,7 +1,7 @@
 import type { EntityManager } from 'typeorm';
 import { ensure, captureOrRelease, returnGas } from '../../db/ledger/ledger';
 import { setAllocation } from '../../db/payments/deposits';
-import { spend } from '../../db/records';
+import { asBalanceError } from '../../db/records';
 import { holdOf } from '../../db/refunds/refunds';
 import { requestSignal } from '../../db/temporal/temporal-requests';
 import { holdJournal, releaseJournal } from '../../domain/ledger/ledger';
@@ -11,7 +11,7 @@ import { workflowIds } from '../../domain/workflow-ids';
 /** J5; or the deposits themselves, which are no longer there for anybody else. Throws INSUFFICIENT_BALANCE. */
 export async function hold(tx: EntityManager, row: RefundRow): Promise<void> {
   if (row.source === 'deposit') return setAllocation(tx, row.deposit_ids, 'refunded').then(() => undefined);
-  await spend(ensure(tx, holdJournal(holdOf(row))));
+  await asBalanceError(ensure(tx, holdJournal(holdOf(row))));
 }
 
 /** J7; or the deposits are unallocated as they were before. Their payment looks whether the chain still has them. */

@@ -1,16 +1,12 @@
 import type { EntityManager } from 'typeorm';
 import { type RefundRow, afterAddress } from '../../domain/refunds/refund';
-import { type RefundDeps, type NewRefund, lockOwnPayment, drawUp } from './terms';
-import { type RefundBy } from '../../domain/refunds/refund';
+import { type RefundOrder, type RefundDeps, lockOwnPayment, drawUp } from './terms';
 
 /** What a refund would be; nothing is held, nothing is written. */
 export async function previewRefund(
   tx: EntityManager,
   deps: RefundDeps,
-  merchantId: string,
-  paymentId: string,
-  ask: NewRefund,
-  by: RefundBy,
+  { merchantId, paymentId, ask, by }: RefundOrder,
 ): Promise<RefundRow> {
   const payment = await lockOwnPayment(tx, merchantId, paymentId);
   const plan = await drawUp(tx, deps, payment, ask);

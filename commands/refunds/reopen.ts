@@ -9,7 +9,6 @@ import { refundKey } from '../../domain/ledger/ledger';
 import { revertFeeKey } from '../../domain/ledger/network-fees';
 
 /** Reverses the capture or release of a refund. False where what was returned is spent, or in other hands. */
-
 async function reverseRefundEnd(tx: EntityManager, row: RefundRow): Promise<boolean> {
   if (row.source === 'balance') return reopenHold(tx, holdOf(row));
   await reverse(tx, revertFeeKey({ kind: 'refund', id: row.id }));

@@ -13,7 +13,8 @@ import { refuseOurs } from '../../db/wallets/wallets';
 import { spendableAt } from '../../db/txmanager/intents';
 import { contentHash } from '../../db/records';
 import type { Queryable } from '../../db/query';
-import { type Price, rateNow } from '../../db/pricing/pricing';
+import type { Price } from '../../domain/pricing/price';
+import { rateNow } from '../../db/pricing/pricing';
 import { paymentColumns, databaseNow } from '../../db/payments/payments';
 import type { EntityManager } from 'typeorm';
 import {
@@ -23,6 +24,7 @@ import {
   amountOf,
   type RefundAsk,
   type RefundFeeBearer,
+  type RefundBy,
   type RefundRow,
 } from '../../domain/refunds/refund';
 
@@ -38,6 +40,9 @@ export type NewRefund = RefundAsk &
     reason?: string;
     reference?: string;
   }>;
+/** Who asks for which refund of a payment. */
+export type RefundOrder = Readonly<{ merchantId: string; paymentId: string; ask: NewRefund; by: RefundBy }>;
+
 export type RefundDeps = Readonly<{
   codecs: Readonly<Record<NetworkId, AddressReader>>;
   rateMaxAgeSeconds: number;

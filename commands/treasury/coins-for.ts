@@ -1,4 +1,5 @@
-import { freeCoins, unitPriceNow } from '../../db/treasury/treasury';
+import { wholeUnitPrice } from '../../db/chains/fees';
+import { freeCoins } from '../../db/treasury/treasury';
 import { unplannedAmount } from '../../db/treasury/unplanned';
 import type { Queryable } from '../../db/query';
 import { baseUnits, networkOf } from '../../domain/chains/assets';
@@ -9,7 +10,7 @@ import { chooseCoins } from '../../domain/treasury/treasury';
 export async function coinsFor(tx: Queryable, currency: string, amount: string): Promise<number> {
   const network = networkOf(currency);
   if (network.kind === 'account') return 1;
-  const price = BigInt(await unitPriceNow(tx, network.id));
+  const price = BigInt(await wholeUnitPrice(tx, network.id));
   const coins = await freeCoins(tx, network.id);
   const before = baseUnits(currency, await unplannedAmount(tx, currency));
   const taken = new Set(

@@ -6,7 +6,6 @@ import { workflowIds } from '../../domain/workflow-ids';
 
 /** Sends it now: a delivery that is over starts a new round, one that waits is tried at once. Throws
  *  DELIVERY_NOT_FOUND, and WEBHOOK_ENDPOINT_NOT_FOUND or WEBHOOK_ENDPOINT_INACTIVE where nothing can be sent there. */
-
 export async function redeliver(tx: EntityManager, merchantId: string, id: string): Promise<void> {
   const [delivery] = await tx.query<
     Array<{ is_over: boolean; is_known: boolean; is_on: boolean; attributes: Record<string, string> }>

@@ -3,13 +3,12 @@ import { DomainError } from '../../domain/errors';
 import { checkCallbackUrl } from '../../domain/webhooks/callback-url';
 import { checkSettings, type WidgetSettings } from '../../domain/widgets/widget';
 import { insertWidget, updateWidget, type WidgetRow } from '../../db/widgets/widgets';
-import type { Queryable } from '../../db/pricing/pricing';
+import type { Queryable } from '../../db/query';
 
 export type WidgetRules = Readonly<{ allowInsecureCallbacks: boolean; byLightning: boolean }>;
 
 /** Refuses an address that the payer may not be sent to. An empty text clears it. Throws VALIDATION_ERROR,
- *  CALLBACK_NOT_HTTPS,
- *  CALLBACK_INTERNAL. Contract: 2.11, 4.5. */
+ *  CALLBACK_NOT_HTTPS, CALLBACK_INTERNAL. Contract: 2.11, 4.5. */
 function checkedUrl(
   url: string | null,
   property: 'successUrl' | 'cancelUrl',

@@ -12,9 +12,9 @@ import {
 } from '../../db/withdrawals/withdrawals';
 import { DomainError } from '../../domain/errors';
 
-/** Approves what somebody else has asked for. Of one that is approved already the same again, `replayed`.
- *  Throws WITHDRAWAL_NOT_FOUND, WITHDRAWAL_STATE, SECOND_PERSON, APPROVER_TOO_NEW, ADDRESS_NOT_WHITELISTED. */
-
+/** Approves what somebody else has asked for. A withdrawal that was approved before is answered unchanged, as
+ *  `replayed`. Throws WITHDRAWAL_NOT_FOUND, WITHDRAWAL_STATE, SECOND_PERSON, APPROVER_TOO_NEW, ADDRESS_NOT_WHITELISTED.
+ *  */
 export async function approveWithdrawal(
   tx: EntityManager,
   merchantId: string,

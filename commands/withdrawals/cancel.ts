@@ -1,5 +1,5 @@
 import type { EntityManager } from 'typeorm';
-import { releaseWithdrawal } from '../../commands/withdrawals/fail';
+import { releaseWithdrawal } from './fail';
 import type { Queryable } from '../../db/query';
 import { byClock } from '../../db/records';
 import { mayBeForgotten } from '../../db/recovery/forgotten-call';
@@ -16,8 +16,8 @@ import {
 import { DomainError } from '../../domain/errors';
 import { type WithdrawalStatus, cancellable } from '../../domain/withdrawals/withdrawal';
 
-/** Calls a withdrawal back while nothing is signed, or where all that was signed has expired. Signing takes the same
- *  lock, so that one of the two wins. Of one that is cancelled already the same again, `replayed`. Throws
+/** Cancels a withdrawal while nothing is signed, or where all that was signed has expired. Signing takes the same lock,
+ *  so that one of the two wins. A withdrawal that was cancelled before is answered unchanged, as `replayed`. Throws
  *  WITHDRAWAL_NOT_FOUND, WITHDRAWAL_STATE. */
 export async function cancelWithdrawal(
   tx: EntityManager,

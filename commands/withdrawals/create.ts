@@ -1,16 +1,14 @@
 import type { EntityManager } from 'typeorm';
-import { type WithdrawalAsk } from '../../commands/withdrawals/estimate';
-import { type Deps } from '../../commands/withdrawals/estimate';
-import { estimateWithdrawal } from '../../commands/withdrawals/estimate';
+import { estimateWithdrawal, type Deps, type WithdrawalAsk } from './estimate';
 import { ensure } from '../../db/ledger/ledger';
 import { checkLimits, countOutgoing, releaseLimitUse } from '../limits/outbound-check';
 import { knownNode } from '../../db/lightning/node';
 import { isKnownHash, planInvoice } from '../../db/lightning/payments';
 import { databaseNow } from '../../db/payments/payments';
 import type { Queryable } from '../../db/query';
-import { contentHash, spend } from '../../db/records';
+import { asBalanceError, contentHash } from '../../db/records';
 import { refuseOurs } from '../../db/wallets/wallets';
-import { isListed } from '../../db/wallets/whitelist';
+import { isWhitelisted } from '../../db/wallets/whitelist';
 import { shown, holdOf, requestWithdrawal, emitWithdrawalEvent } from '../../db/withdrawals/withdrawals';
 import { readReceiver } from '../../domain/chains/receivers';
 import { assetOf, isByLightning, networkOf } from '../../domain/chains/assets';
@@ -67,7 +65,7 @@ async function destination(
     ? { address: lightningAddressIn(ask.address!)!, destinationTag: null }
     : readReceiver(deps.codecs[network], asset, { ...ask, address: ask.address! });
   await refuseOurs(tx, network, address);
-  if (!(await isListed(tx, merchantId, currency, address, await databaseNow(tx), destinationTag)))
+  if (!(await isWhitelisted(tx, { merchantId, currency, address, destinationTag }, await databaseNow(tx))))
     throw new DomainError('ADDRESS_NOT_WHITELISTED');
   return { address, destinationTag };
 }
@@ -87,7 +85,8 @@ async function invoiced(
   if (!node) throw new DomainError('CURRENCY_NOT_AVAILABLE');
   checkPayable(invoice, { net, network: lightning.network, ownKey: node.key, now });
   if (await isKnownHash(tx, invoice.hash)) throw new DomainError('INVALID_ADDRESS', givenBefore);
-  if (!(await isListed(tx, merchantId, currency, invoice.payee, now))) throw new DomainError('ADDRESS_NOT_WHITELISTED');
+  if (!(await isWhitelisted(tx, { merchantId, currency, address: invoice.payee, destinationTag: null }, now)))
+    throw new DomainError('ADDRESS_NOT_WHITELISTED');
   return { address: invoice.payee, destinationTag: null, invoice };
 }
 
@@ -195,7 +194,7 @@ export async function openWithdrawal(
     return { row: (await knownWithdrawal(tx, merchantId, idempotencyKey, ask))!, replayed: true };
   }
   if (invoice) await planInvoicePayment(tx, row, invoice, ask.address!);
-  await spend(ensure(tx, holdJournal(holdOf(row))));
+  await asBalanceError(ensure(tx, holdJournal(holdOf(row))));
   if (row.status === 'pending') await requestWithdrawal(tx, row);
   await emitWithdrawalEvent(tx, row, 'withdrawal.created');
   return { row: { ...row, confirmations: 0 }, replayed: false };

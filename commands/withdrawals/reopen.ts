@@ -3,10 +3,9 @@ import { reopenHold } from '../../db/ledger/ledger';
 import { restoreLimitUse } from '../limits/outbound-check';
 import { lockWithdrawal, holdOf, moveWithdrawal, emitWithdrawalEvent } from '../../db/withdrawals/withdrawals';
 
-/** What the blocks above `height` had brought to its end, completed or reverted, is on its way again: its end in the
- *  ledger is reversed. One whose money came back and is spent stays failed. Call before the transactions themselves are
- *  put back. Invariants: 5, step 6. */
-
+/** A reorganisation takes the blocks above `height`: withdrawals whose transactions had ended there, completed or
+ *  reverted, are on their way again, and their ends in the ledger are reversed. A withdrawal whose money came back and
+ *  is spent stays failed. Call before the transactions themselves are put back. Invariants: 5, step 6. */
 export async function reopenWithdrawals(tx: EntityManager, network: string, height: number): Promise<void> {
   const gone = await tx.query<Array<{ ref: string; success: boolean }>>(
     `SELECT i.ref, a.success FROM attempt a JOIN intent i ON i.id = a.intent_id AND i.kind = 'withdrawal'

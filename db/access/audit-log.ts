@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { newId } from '../../domain/ids';
 import { inBatches } from '../batches';
-import type { Queryable } from '../pricing/pricing';
+import type { Queryable } from '../query';
 import type { RowOf } from '../entity';
 import type { auditLogEntity } from './entities';
 

@@ -2,8 +2,7 @@ import { timingSafeEqual } from 'node:crypto';
 import type { EntityManager } from 'typeorm';
 import { factorGuesses, guessesPerCode } from '../../domain/access/rate-limits';
 import { newId } from '../../domain/ids';
-import type { Queryable } from '../pricing/pricing';
-import { changedRows } from '../query';
+import { type Queryable, changedRows } from '../query';
 import { randomDigits, tokenHash, tokenHashes } from '../sealing';
 
 /** Second factors: mailed codes, time steps, backup codes. The caller holds the lock of the user's row (`lockUser`), so

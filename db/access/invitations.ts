@@ -1,8 +1,7 @@
 import type { EntityManager } from 'typeorm';
 import { beyond, type Holder, type Permission } from '../../domain/access/access';
 import { newId } from '../../domain/ids';
-import type { Queryable } from '../pricing/pricing';
-import { changedRows } from '../query';
+import { type Queryable, changedRows } from '../query';
 import { pageOfRecords, type Page } from '../records';
 import { tokenHash, tokenHashes } from '../sealing';
 import type { RowOf } from '../entity';

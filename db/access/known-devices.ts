@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { EntityManager } from 'typeorm';
-import type { Queryable } from '../pricing/pricing';
+import type { Queryable } from '../query';
 import { tokenHash, tokenHashes } from '../sealing';
 
 /** Browsers in which a user has completed a login. Each holds a random token; the database holds its keyed hash. */

@@ -1,4 +1,4 @@
-import type { Queryable } from '../pricing/pricing';
+import type { Queryable } from '../query';
 
 /** Why a request was refused in general words: told to its own merchant alone, by request id. Contract: G16. */
 

@@ -1,7 +1,6 @@
 import type { EntityManager } from 'typeorm';
 import { newId } from '../../domain/ids';
-import type { Queryable } from '../pricing/pricing';
-import { changedRows } from '../query';
+import { type Queryable, changedRows } from '../query';
 import { pageOfRecords, type Page } from '../records';
 import type { RowOf } from '../entity';
 import type { userSessionEntity } from './entities';

@@ -1,4 +1,4 @@
-import type { Queryable } from '../pricing/pricing';
+import type { Queryable } from '../query';
 import type { RowOf } from '../entity';
 import type { platformSwitchEntity } from './entities';
 

@@ -3,8 +3,7 @@ import type { Merchant, Permission, Role, User } from '../../domain/access/acces
 import type { Preferences } from '../../domain/access/preferences';
 import { newId } from '../../domain/ids';
 import { merchantColumns, merchantOf, type MerchantRow } from './merchants';
-import type { Queryable } from '../pricing/pricing';
-import { changedRows } from '../query';
+import { type Queryable, changedRows } from '../query';
 import { pageOfRecords, type Page } from '../records';
 import type { RowOf } from '../entity';
 import type { dashboardUserEntity } from './entities';

@@ -1,6 +1,6 @@
 import { logoPath, type Branding, type InvoiceBranding } from '../../domain/branding/branding';
 import type { LogoType } from '../../domain/branding/logo';
-import type { Queryable } from '../pricing/pricing';
+import type { Queryable } from '../query';
 import type { RowOf } from '../entity';
 import type { merchantBrandingEntity } from './entities';
 

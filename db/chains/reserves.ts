@@ -1,4 +1,4 @@
-import type { Queryable } from '../pricing/pricing';
+import type { Queryable } from '../query';
 import type { NetworkId } from '../../domain/chains/assets';
 
 /** What our own addresses must hold and cannot send. */

@@ -15,12 +15,12 @@ import {
 import { DomainError } from '../../domain/errors';
 import { add, compare, negate, times, trim } from '../../domain/money';
 import { workflowIds } from '../../domain/workflow-ids';
-import type { Queryable } from '../pricing/pricing';
+import type { Queryable } from '../query';
 import { requestSignal } from '../temporal/temporal-requests';
 import { emitRecordEvent, moveRecord, pageOfRecords, type Patch } from '../records';
 
-/** Balances into each other: what is asked for, at which terms, and the one transaction that moves the money.
- *  Contract: 4.4.
+/** Balances into each other: the terms of pairs, and the rows of conversions. The transactions that move the money are
+ *  in commands/conversions. Contract: 4.4.
  *  Lock order: conversion, positions by asset, balances, the merchant's counter. */
 
 /** What is in force for a pair now. `now`: the database's clock. */
@@ -89,7 +89,7 @@ export const exposureOf = ({ position, limit_usd, beyond }: PositionRow, rate: s
   beyond: beyond ?? 'off',
 });
 
-/** So long a claim may take; who made it has given up by then. */
+/** How long a claim may take. Its caller has given up by then. */
 const claimSeconds = 20;
 export const lostSql = `(status = 'initializing'
   AND updated_at < clock_timestamp() - interval '${claimSeconds} seconds')`;
@@ -98,7 +98,7 @@ export const lostSql = `(status = 'initializing'
 export const dropClaim = (db: Queryable, id: string): Promise<unknown> =>
   db.query(`DELETE FROM conversion WHERE id = $1 AND status = 'initializing'`, [id]);
 
-/** Those of these conversions that exist, locked until the transaction ends. */
+/** The conversions with these ids, as far as they exist, locked until the transaction ends. */
 export const lockConversions = (tx: EntityManager, ids: readonly string[]): Promise<ConversionRow[]> =>
   tx.query<ConversionRow[]>('SELECT * FROM conversion WHERE id = ANY($1) ORDER BY id FOR UPDATE', [ids]);
 

@@ -3,7 +3,7 @@ import type { PairMode } from '../../domain/conversions/conversion';
 import { fit, times } from '../../domain/money';
 import { recordAct, type Actor } from '../access/audit-log';
 import { freeSql } from './conversions';
-import type { Queryable } from '../pricing/pricing';
+import type { Queryable } from '../query';
 
 /** What converting from our own balance sheet leaves the platform with, and what bounds it. */
 

@@ -12,7 +12,7 @@ import {
   type SwapRate,
 } from '../../domain/conversions/swap';
 import type { IntentRow } from '../txmanager/intents';
-import { type Queryable } from '../pricing/pricing';
+import type { Queryable } from '../query';
 import { nextTreasuryAddress } from '../wallets/wallets';
 import { openIncident } from '../incidents';
 import type { RowOf } from '../entity';
@@ -64,7 +64,7 @@ export const ordersOf = (
     [conversionIds, lastMinuteSeconds],
   );
 
-/** So long an order waits for our deposit where its provider names no time. */
+/** How long an order waits for our deposit where its provider names no time. */
 const usualValidSeconds = 600;
 
 /** Keeps the order that the provider has made, once. `depositAddress`: as we write it. */
@@ -118,9 +118,9 @@ export const updateOrder = (
     [conversionId, state, status.slice(0, 200), payoutTxId],
   );
 
-/** An order takes our deposit until so long before its end. */
+/** How long before its end an order takes our deposit no more. */
 const lastMinuteSeconds = 60;
-/** Whatever has not changed for so long is told to people. */
+/** After how long without a change operators are told of a conversion. */
 const silentHours = 24;
 
 const fundings: Readonly<Record<IntentRow['status'], SwapFunding>> = {

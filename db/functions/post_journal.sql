@@ -1,7 +1,7 @@
 -- Posts a journal once per key, moves the guarded balances, and writes the merchants' entries; a repeat with the same
 -- content returns the first journal. The only writer of journal, posting, balance and ledger_entry. Called by `post`,
--- `postAll`, `reverse` and post_conversion. For the roles of the API
--- and of the operators' shell check_request_journal says what may be posted.
+-- `postAll`, `reverse` and post_conversion. For the roles of the API and of the operators' shell check_request_journal
+-- says what may be posted.
 --
 -- p_entry says what the journal is in the merchant's statement: {type, sourceType, sourceId}. It is NULL for a journal
 -- that moves neither available nor reserved.

@@ -25,5 +25,5 @@ CREATE OR REPLACE FUNCTION store_payout_signatures(p_network text, p_from text, 
       FROM unnest(v_legs, v_intents) AS r (id, intent_id)
      WHERE l.id = r.id AND l.intent_id = r.intent_id AND l.status = 'pending';
     GET DIAGNOSTICS v_done = ROW_COUNT;
-    IF v_done <> v_count THEN RAISE EXCEPTION 'payments of wallet % have changed meanwhile', p_from; END IF;
+    IF v_done <> v_count THEN RAISE EXCEPTION 'payout lines of wallet % have changed meanwhile', p_from; END IF;
   END $$;

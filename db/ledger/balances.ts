@@ -1,4 +1,4 @@
-import type { Queryable } from '../pricing/pricing';
+import type { Queryable } from '../query';
 
 /** Contract: 2.7. Exact decimal strings, in whole units. */
 export type BalanceEntry = Readonly<{

@@ -1,6 +1,6 @@
 import type { DataSource } from 'typeorm';
 import { inBatches } from '../batches';
-import type { Queryable } from '../pricing/pricing';
+import type { Queryable } from '../query';
 import type { RowOf } from '../entity';
 import type { ledgerEntryEntity } from './entities';
 

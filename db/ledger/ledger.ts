@@ -21,22 +21,25 @@ import {
 } from '../../domain/ledger/ledger';
 import { gasFeeKey, revertFeeKey } from '../../domain/ledger/network-fees';
 import { type EntrySource } from '../../domain/ledger/entry';
+import type { PaymentRow } from '../../domain/payments/payment';
+import { failPoint } from '../fail-point';
 import { openIncident } from '../incidents';
+import { depositsById, setAllocation, type DepositRow } from '../payments/deposits';
 
 const refusals: Readonly<Record<string, 'JOURNAL_CONFLICT' | 'INSUFFICIENT_FUNDS'>> = {
   CP003: 'JOURNAL_CONFLICT',
   CP004: 'INSUFFICIENT_FUNDS',
 };
 
-/** A call of the posting function, with its refusals as errors of the domain. Throws as `post` does. */
-export const refused = <Result>(posting: Promise<Result>): Promise<Result> =>
+/** The result of a call of the posting function; its refusals as errors of the domain. Throws as `post` does. */
+export const asLedgerErrors = <Result>(posting: Promise<Result>): Promise<Result> =>
   posting.catch((error: unknown) => {
     const code = refusals[(error as { code?: string }).code ?? ''];
     throw code ? new DomainError(code, (error as Error).message) : error;
   });
 
 async function call(tx: EntityManager, journal: Journal, reverses: string | null): Promise<string> {
-  const [row] = await refused(
+  const [row] = await asLedgerErrors(
     tx.query<Array<{ id: string }>>('SELECT post_journal($1, $2, $3, $4, $5)::text AS id', [
       journal.key,
       journal.entry,
@@ -54,7 +57,7 @@ export const post = (tx: EntityManager, journal: Journal): Promise<string> => ca
 
 /** Posts journals in this order, all or none, in one call. Throws as `post` does. */
 export async function postAll(tx: EntityManager, journals: readonly Journal[]): Promise<void> {
-  await refused(
+  await asLedgerErrors(
     tx.query<unknown[]>(
       `SELECT post_journal(j->>'key', nullif(j->'entry', 'null'), j->'postings', NULL, coalesce(j->'details', '{}'))
          FROM jsonb_array_elements($1::jsonb) j`,
@@ -168,11 +171,12 @@ export async function reopenHold(tx: EntityManager, hold: Pick<Hold, 'kind' | 'i
   }
 }
 
-/** What incidents call that which has a hold. */
+/** The subject of an incident about a hold. */
 export const holdSubject = ({ kind, id }: Pick<Hold, 'kind' | 'id'>) =>
   ({ kind: kind === 'leg' ? 'payout-line' : kind, id }) as const;
 
-/** What was returned after a reverted transaction may arrive after all, and can no longer be held. */
+/** Money that was returned after a reverted transaction may arrive at its receiver after all, and can no longer be
+ *  held: tells operators. */
 export const noteHoldGone = (tx: EntityManager, hold: Pick<Hold, 'kind' | 'id'>): Promise<unknown> =>
   openIncident(tx, { kind: 'hold-gone', subject: holdSubject(hold), details: hold });
 
@@ -252,6 +256,43 @@ export async function reverseAllocation(
   await reverse(tx, reallocateKey(deposit));
   await reverse(tx, depositKey(deposit));
 }
+
+/** A deposit as the ledger's journals name it. */
+export const depositRefOf = (deposit: DepositRow) => ({
+  network: deposit.network,
+  txId: deposit.tx_id,
+  index: deposit.out_index,
+  currency: deposit.currency!,
+  amount: deposit.amount,
+});
+
+/** Credits deposits to `unsettled` (J1), or holds them in `unallocated` (J8). */
+export async function bookDeposits(
+  tx: EntityManager,
+  payment: Pick<PaymentRow, 'merchant_id'>,
+  ids: readonly string[],
+  allocation: 'unsettled' | 'unallocated',
+): Promise<void> {
+  if (!ids.length) return;
+  for (const deposit of await depositsById(tx, ids))
+    await ensureAllocation(tx, { ...depositRefOf(deposit), merchantId: payment.merchant_id }, allocation);
+  await setAllocation(tx, ids, allocation);
+  await failPoint('confirm.afterPost');
+}
+
+/** Reverses the journals of deposits: no ledger account has them any more. */
+export async function reverseDeposits(tx: EntityManager, ids: readonly string[]): Promise<void> {
+  if (!ids.length) return;
+  for (const deposit of await depositsById(tx, ids)) await reverseAllocation(tx, depositRefOf(deposit));
+  await setAllocation(tx, ids, null);
+}
+
+/** The same for those of these deposits that are booked. */
+export const reverseBooked = (tx: EntityManager, deposits: readonly DepositRow[]): Promise<void> =>
+  reverseDeposits(
+    tx,
+    deposits.filter((deposit) => deposit.allocation !== null).map((deposit) => deposit.id),
+  );
 
 /** Guarded balances of a merchant, by account kind and asset. Decimal strings. */
 export const balances = (

@@ -8,7 +8,7 @@ import {
   type LiabilityLeaf,
   type PathStep,
 } from '../../domain/ledger/merkle';
-import type { Queryable } from '../pricing/pricing';
+import type { Queryable } from '../query';
 
 /** A tree of what is owed to all merchants at one moment. */
 export type StoredTree = Readonly<{ id: string; root: string; assets: readonly AssetRoot[]; createdAt: Date }>;

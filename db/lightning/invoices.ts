@@ -1,7 +1,7 @@
 import type { DataSource, EntityManager } from 'typeorm';
 import { DomainError } from '../../domain/errors';
 import { newId } from '../../domain/ids';
-import { refused } from '../ledger/ledger';
+import { asLedgerErrors } from '../ledger/ledger';
 import { changedCount, changedRows } from '../query';
 import type { RowOf } from '../entity';
 import type { lightningInvoiceEntity } from './entities';
@@ -137,7 +137,7 @@ export async function decideInvoice(
 
 /** Notes what the node took; false where it was noted before. Throws JOURNAL_CONFLICT (final) for another amount. */
 export async function recordTaken(tx: EntityManager, id: string, msat: bigint): Promise<boolean> {
-  const [row] = await refused(
+  const [row] = await asLedgerErrors(
     tx.query<Array<{ isNew: boolean | null }>>('SELECT record_lightning_taken($1, $2) AS "isNew"', [
       id,
       msat.toString(),

@@ -1,8 +1,7 @@
 import type { EntityManager } from 'typeorm';
 import { noLimits, type OutboundLimits } from '../../domain/limits/limits';
 import type { LimitName as LimitName } from '../../domain/txmanager/kinds';
-import type { Queryable } from '../pricing/pricing';
-import { changedRows, prepared } from '../query';
+import { type Queryable, changedRows, prepared } from '../query';
 import type { RowOf } from '../entity';
 import type { egressFreezeEntity } from './entities';
 
@@ -98,7 +97,7 @@ export const lockLimits = (tx: EntityManager, ...merchantIds: readonly string[])
 export type LimitUseKey = Readonly<{ kind: LimitedKind; ref: string }>;
 export type LimitUseRow = LimitUseKey & Readonly<{ merchant_id: string; usd: string; is_signed: boolean }>;
 
-/** Those of these that are counted and were not released. */
+/** The limit uses under these keys, without those that were released. */
 export const limitUsesOf = (tx: EntityManager, keys: readonly LimitUseKey[]): Promise<LimitUseRow[]> =>
   prepared(tx, 'limit-uses').query<LimitUseRow[]>(
     `SELECT kind, ref, merchant_id, usd::text, signed_at IS NOT NULL AS is_signed FROM egress_admission

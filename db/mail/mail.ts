@@ -1,7 +1,7 @@
 import type { EntityManager } from 'typeorm';
 import { newId } from '../../domain/ids';
 import type { Mail } from '../../domain/mail/mail';
-import type { Queryable } from '../pricing/pricing';
+import type { Queryable } from '../query';
 import { openSealed, seal } from '../sealing';
 import { requestStart } from '../temporal/temporal-requests';
 import { workflowIds } from '../../domain/workflow-ids';

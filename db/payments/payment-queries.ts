@@ -16,7 +16,7 @@ import { metadataColumn } from './donors';
 import { payerColumns, payerIn, type PayerColumns } from './payer-browsers';
 import { statusesOfDays } from './payment-days';
 import { nowColumns, splitNow, type NowColumns } from './payment-now';
-import type { Queryable } from '../pricing/pricing';
+import type { Queryable } from '../query';
 
 /** Reading payments. Every query by a merchant carries the merchant's id, so that a foreign id is an unknown one. */
 

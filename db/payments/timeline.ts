@@ -1,7 +1,7 @@
 import { trim } from '../../domain/money';
 import type { PaymentStatus } from '../../domain/payments/payment';
 import type { ReceivedOther } from '../../domain/payments/received-other';
-import type { Queryable } from '../pricing/pricing';
+import type { Queryable } from '../query';
 import type { Evidence } from '../pricing/rates';
 
 /** A rate, and what each source said when it was taken. `value`: fiat per whole unit. */

@@ -1,5 +1,6 @@
 import type { EntityManager } from 'typeorm';
 import type { Destination } from '../../domain/chains/tags';
+import { releaseJournal } from '../../domain/ledger/ledger';
 import { fit } from '../../domain/money';
 import {
   lineStatuses,
@@ -11,10 +12,10 @@ import {
   type LineStatus,
   type ShownLine,
 } from '../../domain/payouts/payout';
+import { captureOrReleaseAll, returnGas } from '../ledger/ledger';
 import { emitEvents } from '../webhooks/events';
 import { isDelayedSql, type IntentRow } from '../txmanager/intents';
-import { type Queryable } from '../pricing/pricing';
-import { changedRows, prepared } from '../query';
+import { type Queryable, changedRows, prepared } from '../query';
 import { requestSignal } from '../temporal/temporal-requests';
 import { workflowIds } from '../../domain/workflow-ids';
 
@@ -34,8 +35,15 @@ export const holdOfLine = (line: PayoutLineRow) => ({
 export const byCurrency = (lines: readonly PayoutLineRow[]): PayoutLineRow[] =>
   lines.toSorted((a, b) => (a.currency === b.currency ? a.row_index - b.row_index : a.currency < b.currency ? -1 : 1));
 
-/** Asks for the workflow that sends its payments on chains. What goes by Lightning has none: the signer looks for its
- *  rows. */
+/** J7 of lines that nothing will be sent for: what they held is back in the balance. */
+export async function releaseLines(tx: EntityManager, lines: readonly PayoutLineRow[]): Promise<void> {
+  const holds = byCurrency(lines).map(holdOfLine);
+  await captureOrReleaseAll(tx, holds.map(releaseJournal));
+  await returnGas(tx, holds);
+}
+
+/** Asks for the workflow that sends the lines of a batch on chains. What goes by Lightning has none: the signer looks
+ *  for its rows. */
 export async function requestPayout(tx: EntityManager, row: BatchRow): Promise<void> {
   const onChains = `SELECT FROM payout_leg WHERE batch_id = $1 AND currency <> 'BTC_LN' LIMIT 1`;
   if (!(await tx.query<unknown[]>(onChains, [row.id])).length) return;
@@ -63,7 +71,7 @@ export async function countLines(db: Queryable, batchId: string): Promise<LineCo
 export const lockBatch = async (tx: EntityManager, id: string): Promise<BatchRow | null> =>
   (await lockBatches(tx, [id]))[0] ?? null;
 
-/** Those of these batches that exist, as `lockBatch`. */
+/** The batches with these ids, as far as they exist, locked as `lockBatch` does. */
 export const lockBatches = (tx: EntityManager, ids: readonly string[]): Promise<BatchRow[]> =>
   tx.query<BatchRow[]>('SELECT * FROM payout_batch WHERE id = ANY($1) ORDER BY id FOR UPDATE', [ids]);
 
@@ -115,7 +123,7 @@ export type SignedTransfer = Readonly<{
   outputs: ReadonlyArray<Destination & { units: string }>;
 }>;
 
-/** Keeps signed transfers with nonces in a row: attempts, wallet, intents and payments, or nothing. */
+/** Keeps signed transfers with nonces in a row: attempts, wallet, intents and lines, or nothing. */
 export const storeSigned = (
   tx: EntityManager,
   of: Readonly<{ network: string; from_address: string }>,
@@ -243,7 +251,7 @@ export async function pageOfLines(
   return { items, total: statuses.reduce((sum, one) => sum + counts[one], 0) };
 }
 
-/** A merchant's mass payouts with a payment that is not signed, oldest first. */
+/** A merchant's mass payouts with a line that is not signed, oldest first. */
 export const unsignedBatches = async (tx: EntityManager, merchantId: string): Promise<string[]> =>
   (
     await tx.query<Array<{ id: string }>>(

@@ -1,5 +1,4 @@
 import {
-  assetOf,
   isByLightning,
   networkOf,
   networks,
@@ -11,38 +10,22 @@ import {
   type NetworkId,
 } from '../../domain/chains/assets';
 import { payerFeeFiat, type NetworkWatch } from '../../domain/chains/coins';
-import { checkCarried, sharesAccount } from '../../domain/chains/tags';
 import { DomainError } from '../../domain/errors';
-import { compare, divide } from '../../domain/money';
-import { creationRefused } from '../../domain/payments/creation-refusals';
 import {
-  fiatValue,
-  minimumAmount,
-  quote,
-  settlementCost,
-  type FeeBearer,
-  type Quote,
-} from '../../domain/pricing/quote';
+  minimumAt,
+  priceOf,
+  quoteAt,
+  type Minimum,
+  type Price,
+  type PriceAsk,
+  type Priced,
+  type PricingRow,
+} from '../../domain/pricing/price';
+import { feeMaxAgeSeconds } from '../../domain/pricing/quote';
 import type { Queryable } from '../query';
 
-/** What a currency costs now: read in one query, evaluated by the database's clock. */
-
-export type { Queryable };
-
-/** A network fee older than this prices nothing. */
-const feeMaxAgeSeconds = 600;
-
-/** One row of what `pricingSql` reads; null where there is none. */
-export type PricingRow = {
-  now: Date;
-  rate_id: string | null;
-  rate: string | null;
-  native_rate: string | null;
-  unit_price: string | null;
-  is_fresh: boolean | null;
-  settlement_address: string | null;
-  custody: 'platform' | 'external' | null;
-};
+/** What a currency costs now: read in one query, by the database's clock. domain/pricing/price.ts makes prices and
+ *  quotes of it. */
 
 /** Columns of a PricingRow and the joins they come from. The parameters are SQL expressions; `age` is in seconds. */
 export const pricingSql = (sql: { currency: string; native: string; network: string; fiat: string; age: string }) => ({
@@ -55,43 +38,6 @@ export const pricingSql = (sql: { currency: string; native: string; network: str
     LEFT JOIN rate_latest n ON n.currency = ${sql.native} AND n.fiat = ${sql.fiat}
     LEFT JOIN network_fee f ON f.network = ${sql.network}`,
 });
-
-export type Price = Readonly<{
-  now: Date;
-  rateId: string;
-  /** Fiat per whole unit of the currency. */
-  exchangeRate: string;
-  /** Units of the currency per whole native unit of its network; '1' for the native asset. Rounded up. */
-  nativeRate: string;
-  /** Of settling one deposit, or paying somebody, in the currency. Rounded up. */
-  networkFee: string;
-  /** What a payment is charged for its settlement: '0' where its money comes to the account that it is spent from. */
-  provision: string;
-  settlementAddress: string | null;
-  custody: 'platform' | 'external' | null;
-}>;
-
-/** The price that a row tells. What comes by Lightning is at its place at once, and costs no chain anything. Throws
- *  RATE_UNAVAILABLE where a rate or the network fee is missing or stale. */
-export function priceOf(row: PricingRow, currency: Currency): Price {
-  if (!row.is_fresh || row.rate === null || row.native_rate === null || row.unit_price === null || row.rate_id === null)
-    throw new DomainError('RATE_UNAVAILABLE');
-  const native = networkOf(currency).native;
-  const nativeRate = native === ratedAs(currency) ? '1' : divide(row.native_rate, row.rate, 18, 'up');
-  const networkFee = isByLightning(currency)
-    ? '0'
-    : settlementCost(currency, row.unit_price, assetOf(native).decimals, nativeRate);
-  return {
-    now: row.now,
-    rateId: row.rate_id,
-    exchangeRate: row.rate,
-    nativeRate,
-    networkFee,
-    provision: sharesAccount(networkOf(currency).id) ? '0' : networkFee,
-    settlementAddress: row.settlement_address,
-    custody: row.custody,
-  };
-}
 
 /** Rate, network fee and active wallet of one currency; without a wallet its address and custody are null.
  *  Throws RATE_UNAVAILABLE, CURRENCY_NOT_AVAILABLE (no such asset). */
@@ -153,46 +99,6 @@ export async function rateAt(
     ],
   );
   return priceOf(row!, asset.currency);
-}
-
-export type Priced = Price & Readonly<{ quote: Quote; settlementAddress: string; custody: 'platform' | 'external' }>;
-
-export type PriceAsk = Readonly<{
-  currency: Currency;
-  fiatAmount: string;
-  fiat: string;
-  feeBps: number;
-  feeBearer: FeeBearer;
-}>;
-
-/** The quote at a price. Throws CURRENCY_NOT_AVAILABLE (no active wallet, or it needs tags) and
- *  PAYMENT_CREATION_FAILED with `details.reason` BELOW_MINIMUM. */
-export function quoteAt(price: Price, ask: PriceAsk): Priced {
-  checkCarried(assetOf(ask.currency));
-  const { settlementAddress, custody } = price;
-  if (settlementAddress === null || custody === null) throw new DomainError('CURRENCY_NOT_AVAILABLE');
-  const minimum = minimumAmount(ask.currency, price.provision, ask.feeBps);
-  const minimumFiat = fiatValue(minimum, price.exchangeRate, ask.fiat, 'up');
-  if (compare(ask.fiatAmount, minimumFiat) < 0) {
-    throw creationRefused('BELOW_MINIMUM', {
-      minimum: minimumFiat,
-      fiatCurrency: ask.fiat,
-      currency: ask.currency,
-    });
-  }
-  return {
-    ...price,
-    settlementAddress,
-    custody,
-    quote: quote({
-      currency: ask.currency,
-      fiatAmount: ask.fiatAmount,
-      rate: price.exchangeRate,
-      feeBps: ask.feeBps,
-      feeBearer: ask.feeBearer,
-      networkFee: price.provision,
-    }),
-  };
 }
 
 /** The quote of a fiat price for a merchant, now. Throws RATE_UNAVAILABLE (retried), CURRENCY_NOT_AVAILABLE,
@@ -273,9 +179,6 @@ export async function pricesNow(
   return new Map(offers.flatMap(([currency, { price }]) => (price ? [[currency, price]] : [])));
 }
 
-/** The least order of a currency. `minimum`: in the currency; `minimumUsd`: in US cents, rounded up. Contract: 2.8. */
-export type Minimum = Readonly<{ currency: Currency; minimum: string; minimumUsd: string; feeBps: number }>;
-
 /** The least order of every currency that has a fresh rate, at a commission of `feeBps`. `byLightning`: it is
  *  offered. */
 export async function minimums(
@@ -287,10 +190,4 @@ export async function minimums(
   return [...prices].flatMap(([currency, price]) =>
     payableAsset(currency, byLightning) ? [minimumAt(currency, price, feeBps)] : [],
   );
-}
-
-/** The least order of a currency at a price in dollars. */
-export function minimumAt(currency: Currency, price: Price, feeBps: number): Minimum {
-  const minimum = minimumAmount(currency, price.provision, feeBps);
-  return { currency, minimum, minimumUsd: fiatValue(minimum, price.exchangeRate, 'USD', 'up'), feeBps };
 }

@@ -1,6 +1,5 @@
 import type { EntityManager } from 'typeorm';
-import type { Queryable } from './pricing';
-import { changedCount } from '../query';
+import { type Queryable, changedCount } from '../query';
 import type { RowOf } from '../entity';
 import type { rateLatestEntity } from './entities';
 

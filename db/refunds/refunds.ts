@@ -9,7 +9,7 @@ import {
   type RefundStatus,
   type ShownRefund,
 } from '../../domain/refunds/refund';
-import { type Queryable } from '../pricing/pricing';
+import type { Queryable } from '../query';
 import { emitRecordEvent, moveRecord, pageOfRecords, type Patch } from '../records';
 import { requestSignal } from '../temporal/temporal-requests';
 import { isDelayedSql } from '../txmanager/intents';
@@ -25,8 +25,8 @@ export const holdOf = (row: RefundRow) => ({
   gross: row.gross_amount,
 });
 
-/** Those of these refunds that exist, locked until the transaction ends. Lock order: payment, refund, intent,
- *  wallet. */
+/** The refunds with these ids, as far as they exist, locked until the transaction ends. Lock order: payment, refund,
+ *  intent, wallet. */
 const lockRefunds = (tx: EntityManager, ids: readonly string[]): Promise<RefundRow[]> =>
   tx.query<RefundRow[]>('SELECT * FROM refund WHERE id = ANY($1) ORDER BY id FOR UPDATE', [ids]);
 

@@ -3,7 +3,7 @@ import type { NetworkId } from '../../domain/chains/assets';
 import type { PaymentRow } from '../../domain/payments/payment';
 import { isSevere, notConfigured, type Screen, type ScreenCause, type Verdict } from '../../domain/screening/screening';
 import { emitPaymentEvents, lockPayment, movePayment } from '../payments/payments';
-import type { Queryable } from '../pricing/pricing';
+import type { Queryable } from '../query';
 import { requestSignal } from '../temporal/temporal-requests';
 import { workflowIds } from '../../domain/workflow-ids';
 import type { RowOf } from '../entity';

@@ -1,5 +1,5 @@
 import type { EntityManager } from 'typeorm';
-import type { IntentRow, NewIntent } from '../txmanager/intents';
+import { endIntent, type IntentRow, type NewIntent } from '../txmanager/intents';
 
 /** An orphaned intent: a sweep, or its gas, that was planned for deposits which its payment does not have now.
  *  `signed`: how many attempts it has. */
@@ -78,10 +78,7 @@ export async function repointIntent(
 /** Sets an orphaned intent superseded: what was signed for it is looked for in the chain, and not sent again until it
  *  is reassigned. */
 export async function supersede(tx: EntityManager, intentId: string): Promise<void> {
-  await tx.query(
-    `UPDATE intent SET status = 'dead', updated_at = now() WHERE id = $1 AND status IN ('planned', 'stored', 'sent')`,
-    [intentId],
-  );
+  await endIntent(tx, intentId);
   await tx.query(`DELETE FROM coin_lock WHERE intent_id = (SELECT id FROM intent WHERE id = $1 AND status = 'dead')`, [
     intentId,
   ]);

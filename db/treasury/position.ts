@@ -4,9 +4,10 @@ import { gasFor } from '../../domain/chains/costs';
 import { DomainError } from '../../domain/errors';
 import { fromUnits } from '../../domain/money';
 import { gasFloat } from '../../domain/treasury/treasury';
+import { wholeUnitPrice } from '../chains/fees';
 import { freeSql } from '../conversions/conversions';
 import { lanesOf, type Lane } from '../txmanager/blockers';
-import { holdings, owedByAsset, unitPriceNow, type Holding } from './treasury';
+import { holdings, owedByAsset, type Holding } from './treasury';
 
 /** What the treasury holds against what is owed, from totals that are kept: nothing here reads the whole ledger. */
 
@@ -82,7 +83,7 @@ async function gasWanted(tx: EntityManager, id: NetworkId): Promise<string | nul
   const network = networks[id];
   const hasTokens = assetsOn([id]).some(({ contract }) => contract !== null);
   if (network.kind !== 'account' || !hasTokens) return null;
-  const price = await unitPriceNow(tx, id).catch((error: unknown) => {
+  const price = await wholeUnitPrice(tx, id).catch((error: unknown) => {
     if (error instanceof DomainError) return null;
     throw error;
   });

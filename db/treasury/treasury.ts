@@ -7,7 +7,7 @@ import type { Wallet } from '../../domain/treasury/lanes';
 import type { FreeCoin } from '../../domain/treasury/treasury';
 import { kindsOutsideTreasury } from '../../domain/txmanager/kinds';
 import { openAttempts, spendableAt } from '../txmanager/intents';
-import type { Queryable } from '../pricing/pricing';
+import type { Queryable } from '../query';
 import { blockedAfterSeconds, heldUpColumn, heldUpJoins, laneOf } from './lanes';
 
 /** What our own addresses hold. Who owns it the ledger says, not the address: all of them pay for everybody. */
@@ -53,16 +53,6 @@ export async function lockTreasury(tx: EntityManager, network: string): Promise<
     [network],
   );
   return ownAddress(tx, network, 'treasury');
-}
-
-/** Whole base units per vbyte or gas. Throws UPSTREAM_UNAVAILABLE where no estimate is fresh. */
-export async function unitPriceNow(tx: Queryable, network: string): Promise<string> {
-  const [fee] = await tx.query<Array<{ unit_price: string }>>(
-    `SELECT unit_price::text FROM network_fee WHERE network = $1 AND taken_at > now() - interval '10 minutes'`,
-    [network],
-  );
-  if (!fee) throw new DomainError('UPSTREAM_UNAVAILABLE', `No fresh fee estimate for ${network}`);
-  return fit(fee.unit_price, 0, 'up');
 }
 
 /** Every journal leaves a row of what it changed; this makes one of them. Whoever sums them meanwhile finds the

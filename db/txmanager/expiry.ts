@@ -62,8 +62,8 @@ export async function validitiesOf(db: Queryable, intentIds: readonly string[]):
   }));
 }
 
-/** Those of these intents of which a node has said that no block takes them as they are. A later attempt that it calls
- *  known proves nothing: nodes remember what they have refused. */
+/** Which of these intents a node has refused: it says that no block takes them as they are. A later attempt that it
+ *  calls known proves nothing: nodes remember what they have refused. */
 export async function refusedAmong(db: Queryable, intentIds: readonly string[]): Promise<ReadonlySet<string>> {
   const rows = await db.query<Array<{ id: string }>>(
     `SELECT i.id::text AS id FROM unnest($1::bigint[]) AS i (id)

@@ -1,5 +1,5 @@
 import type { EntityManager } from 'typeorm';
-import { prepared, type Queryable } from '../query';
+import { changedCount, prepared, type Queryable } from '../query';
 import { assetOf } from '../../domain/chains/assets';
 import { faultOfTag, isCarried } from '../../domain/chains/tags';
 import { DomainError } from '../../domain/errors';
@@ -245,6 +245,21 @@ export const setIntentStatus = (
   from: readonly IntentRow['status'][],
 ): Promise<unknown> =>
   tx.query('UPDATE intent SET status = $2, updated_at = now() WHERE id = $1 AND status = ANY($3)', [id, status, from]);
+
+/** Statuses of an intent whose end is not decided: no block has it. */
+const openStatuses = ['planned', 'stored', 'sent'] as const;
+
+/** Ends an intent that nothing will be sent for any more. False where it is in a block, final or over already, or has
+ *  none of the statuses `from`: nothing changes then. The caller holds its lock, or asks for `planned` alone. */
+export const endIntent = async (
+  tx: EntityManager,
+  id: string,
+  from: ReadonlyArray<(typeof openStatuses)[number]> = openStatuses,
+): Promise<boolean> =>
+  (await changedCount(tx, `UPDATE intent SET status = 'dead', updated_at = now() WHERE id = $1 AND status = ANY($2)`, [
+    id,
+    from,
+  ])) > 0;
 
 /** The lowest nonce of each wallet that is signed and in no block: what is behind it cannot be mined, whatever it
  *  pays. A batch uses the nonces of its accounts too. Wallets without one are not in the answer. */

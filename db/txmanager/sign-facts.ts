@@ -31,7 +31,7 @@ export type OwnAddressRow = Pick<
   'address' | 'role' | 'merchant_id' | 'branch' | 'key_index'
 >;
 
-/** Those of these addresses that are ours. */
+/** Which of these addresses are ours. */
 export const ownAddresses = (
   tx: EntityManager,
   network: string,

@@ -2,8 +2,7 @@ import type { EntityManager } from 'typeorm';
 import type { User } from '../../domain/access/access';
 import { DomainError } from '../../domain/errors';
 import { newId } from '../../domain/ids';
-import type { Queryable } from '../pricing/pricing';
-import { changedRows, prepared } from '../query';
+import { type Queryable, changedRows, prepared } from '../query';
 import type { RowOf } from '../entity';
 import type { whitelistEntryEntity } from './entities';
 
@@ -87,15 +86,15 @@ export async function removeFromWhitelist(
   return row;
 }
 
-/** Whether money may go to `address` (normalised) at `now`. In a transaction the entry stays until its end: a removal
+/** Where a merchant's money would go. `address`: normalised. */
+type Receiver = Readonly<{ merchantId: string; currency: string; address: string; destinationTag: string | null }>;
+
+/** Whether money may go to a receiver at `now`. In a transaction the entry stays until its end: a removal
  *  waits, and one that came first is seen. */
-export async function isListed(
+export async function isWhitelisted(
   tx: Queryable,
-  merchantId: string,
-  currency: string,
-  address: string,
+  { merchantId, currency, address, destinationTag }: Receiver,
   now: Date,
-  destinationTag: string | null = null,
 ): Promise<boolean> {
   const rows = await tx.query<unknown[]>(
     `SELECT id FROM whitelist_entry WHERE merchant_id = $1 AND type = 'wallet' AND currency = $2 AND address = $3

@@ -2,8 +2,7 @@ import { livemodeSql } from '../instance';
 import { eventDataColumn } from '../payments/donors';
 import type { EntityManager } from 'typeorm';
 import type { EventRow } from '../../domain/webhooks/event-view';
-import type { Queryable } from '../pricing/pricing';
-import { changedRows } from '../query';
+import { type Queryable, changedRows } from '../query';
 
 export const deliveryStatuses = ['pending', 'succeeded', 'retrying', 'failed', 'cancelled'] as const;
 export type DeliveryStatus = (typeof deliveryStatuses)[number];

@@ -6,8 +6,7 @@ import type { EventRow } from '../../domain/webhooks/event-view';
 import { livemodeSql } from '../instance';
 import { originNow } from '../origin';
 import { eventDataColumn } from '../payments/donors';
-import type { Queryable } from '../pricing/pricing';
-import { prepared } from '../query';
+import { type Queryable, prepared } from '../query';
 import { noteEmitted } from './emitted';
 
 /** 24 hex digits that are the same for the same parts, for ever: a repeat finds the first. */

@@ -8,8 +8,7 @@ import { endpointDisabledMail } from '../../domain/mail/mail';
 import { endpointLimit, oldSecretHours, viewEndpoint, type EndpointRow } from '../../domain/webhooks/webhook-endpoint';
 import { emitEvent } from './events';
 import { queueMail } from '../mail/mail';
-import type { Queryable } from '../pricing/pricing';
-import { changedCount, changedRows } from '../query';
+import { type Queryable, changedCount, changedRows } from '../query';
 import { seal } from '../sealing';
 import { adminEmails } from '../access/users';
 

@@ -4,8 +4,7 @@ import { DomainError } from '../../domain/errors';
 import { isSlug, newId } from '../../domain/ids';
 import type { WidgetSettings } from '../../domain/widgets/widget';
 import { merchantColumns, merchantOf, type MerchantRow } from '../access/merchants';
-import type { Queryable } from '../pricing/pricing';
-import { changedCount, changedRows } from '../query';
+import { type Queryable, changedCount, changedRows } from '../query';
 import { pageOfRecords, type Page } from '../records';
 import type { RowOf } from '../entity';
 import type { widgetEntity } from './entities';
@@ -157,8 +156,7 @@ export async function originsOf(db: Queryable, id: string): Promise<string[] | n
 }
 
 /** Whether a widget has as many unpaid checkouts as `quota` and none under this key. Looked up before a creation locks
- *  anything; the
- *  creation itself decides. */
+ *  anything; the creation itself decides. */
 export async function isFull(
   db: Queryable,
   { row }: Pick<PublicWidget, 'row'>,

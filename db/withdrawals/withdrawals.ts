@@ -10,11 +10,11 @@ import {
   type WithdrawalStatus,
 } from '../../domain/withdrawals/withdrawal';
 import { databaseNow } from '../payments/payments';
-import { type Queryable } from '../pricing/pricing';
+import type { Queryable } from '../query';
 import { emitRecordEvent, moveRecord, pageOfRecords, type Patch } from '../records';
 import { requestSignal } from '../temporal/temporal-requests';
 import { isDelayedSql } from '../txmanager/intents';
-import { isListed } from '../wallets/whitelist';
+import { isWhitelisted } from '../wallets/whitelist';
 import { workflowIds } from '../../domain/workflow-ids';
 
 /** What a withdrawal holds in the ledger. */
@@ -33,7 +33,7 @@ export const shown = `w.*, coalesce((SELECT greatest(0, c.height - a.height + 1)
   (SELECT i.waits_for FROM intent i
     WHERE i.kind = 'withdrawal' AND i.ref = w.id AND i.status = 'planned') AS waits_for`;
 
-/** Those of these withdrawals that exist, locked until the transaction ends. */
+/** The withdrawals with these ids, as far as they exist, locked until the transaction ends. */
 export const lockWithdrawals = (tx: EntityManager, ids: readonly string[]): Promise<WithdrawalRow[]> =>
   tx.query<WithdrawalRow[]>('SELECT * FROM withdrawal WHERE id = ANY($1) ORDER BY id FOR UPDATE', [ids]);
 
@@ -84,7 +84,11 @@ export async function requestWithdrawal(tx: EntityManager, row: WithdrawalRow): 
 
 /** Whether its address may still be paid; the entry stays listed until the transaction ends. */
 export const isStillListed = async (tx: EntityManager, row: WithdrawalRow): Promise<boolean> =>
-  isListed(tx, row.merchant_id, row.currency, row.address, await databaseNow(tx), row.destination_tag);
+  isWhitelisted(
+    tx,
+    { merchantId: row.merchant_id, currency: row.currency, address: row.address, destinationTag: row.destination_tag },
+    await databaseNow(tx),
+  );
 
 /** The merchant's withdrawal, locked. Throws WITHDRAWAL_NOT_FOUND: unknown and foreign are the same. */
 export async function lockOwn(tx: EntityManager, merchantId: string, id: string): Promise<WithdrawalRow> {

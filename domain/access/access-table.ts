@@ -2,7 +2,7 @@ import { mayCall, type FactorAction, type Holder, type May, type Rights, type Sc
 import type { RateClass } from './rate-limits';
 
 /** `factor`: the action for which a session must bring a fresh second factor in the body; keys have none. `noMerchant`:
- *  what is told to who belongs to no merchant, where it is not NO_MERCHANT_CONTEXT. */
+ *  the error for a user who belongs to no merchant, where it is not NO_MERCHANT_CONTEXT. */
 export type Access = Readonly<{
   may: May;
   rate: RateClass | 'none';

@@ -174,8 +174,7 @@ export const tooLittle = (currency: Currency, minimum: string): DomainError =>
 export const tooMuch = (currency: Currency, maximum: string): DomainError =>
   new DomainError('QUOTE_FAILED', `Too much at once: convert at most ${maximum} ${currency}`);
 
-/** The limits of a pair: what costs no more than a fifth and brings more than dust,
- *  up to `maxUsd`. */
+/** The limits of a pair: what costs no more than a fifth and brings more than dust, up to `maxUsd`. */
 export function limitsOf(
   { fromCurrency, toCurrency }: Pick<ConversionAsk, 'fromCurrency' | 'toCurrency'>,
   rates: UsdRates,

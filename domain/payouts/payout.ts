@@ -6,7 +6,8 @@ import { add, compare, divide, fit, isAmount, isPositive, subtract, times } from
 import { shown } from '../payments/shown';
 import { messageOf, type WaitCause } from '../txmanager/waits';
 
-/** Many payments out of the balance at once, to addresses that are on the whitelist. Contract: 2.10, 3.3, 4.7, G10. */
+/** Many lines paid out of the balance at once, to addresses that are on the whitelist. Contract: 2.10, 3.3, 4.7, G10.
+ *  */
 
 export const batchStatuses = [
   'awaiting_approval',
@@ -91,7 +92,7 @@ function submitReasons(rowCount: number, validCount: number, overBalance: readon
   return found.flatMap(([isSo, code, message]) => (isSo ? [{ code, message }] : []));
 }
 
-/** What one of `count` payments costs that are sent together: the network's price and nothing else, in the currency,
+/** What one of `count` lines costs that are sent together: the network's price and nothing else, in the currency,
  *  rounded up. */
 export function payoutFee(
   currency: Currency,
@@ -118,7 +119,7 @@ export const assetIn = (row: PayoutRow, byLightning: boolean): Asset | undefined
   payableAsset(row.currency.trim().toUpperCase(), byLightning);
 
 /** By Lightning: the address in the one spelling in which it is stored; or what is wrong with it, in words. An invoice
- *  is of one payment, and lasts an hour: no whitelist has it, and it does not wait for an approval. */
+ *  is of one line, and lasts an hour: no whitelist has it, and it does not wait for an approval. */
 export const lightningReceiver = ({ address, tag }: Destination): Destination | string => {
   const read = lightningAddressIn(address);
   if (read === null) return 'By Lightning, a mass payout pays Lightning addresses of the whitelist alone';

@@ -7,6 +7,9 @@ import { add, compare, divide, fit, fromUnits, isPositive, larger, smaller, subt
 export const fiatDecimals: Readonly<Record<string, number>> = { USD: 2, EUR: 2, GBP: 2, JPY: 0 };
 export type FeeBearer = 'customer' | 'merchant';
 
+/** An estimate of a network's fee counts for so long: nothing is priced, planned or signed by an older one. */
+export const feeMaxAgeSeconds = 600;
+
 /** A fiat amount as people write it, in the currency's own minor units. Rounded down unless told otherwise. */
 export const fitFiat = (amount: string, fiat: string, rounding: 'up' | 'down' = 'down'): string =>
   fit(amount, fiatDecimals[fiat] ?? 2, rounding);

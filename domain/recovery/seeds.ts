@@ -12,9 +12,8 @@ export type SeedsVerdict =
 const refusal = (reason: string): SeedsVerdict => ({ act: 'refuse', reason });
 
 /** What the signer does with these seeds. `given`: fingerprints, the newest last. `file`, `registered`: what the epoch
- *  file and the database say; empty where they know of none, '' for a
- *  seed of the database that is not among the given ones. `begin`: the newest is another than all before, and gets
- *  a branch; `spans` are those before it. */
+ *  file and the database say; empty where they know of none, '' for a seed of the database that is not among the given
+ *  ones. `begin`: the newest is another than all before, and gets a branch; `spans` are those before it. */
 export function seedsOf(
   given: readonly string[],
   file: readonly SeedSpan[],

@@ -8,8 +8,7 @@ export const originLength = 253;
 const isAddress = (host: string): boolean => ipaddr.isValid(host.replace(/^\[|\]$/g, ''));
 
 /** The host name of an entry, which is a host, a host with a port, or a URL; null where it is none of these. One label
- *  alone would
- *  authorise a whole top-level domain, so only `localhost` may stand alone. */
+ *  alone would authorise a whole top-level domain, so only `localhost` may stand alone. */
 export function normaliseOrigin(entry: string): string | null {
   const text = entry.trim();
   if (text === '' || text.length > originLength || /[\s\\@*%\u0000-\u001f\u007f]/.test(text)) return null;
@@ -25,8 +24,8 @@ export function normaliseOrigin(entry: string): string | null {
 }
 
 /** Whether a page of this `Origin` header may open the checkout. Browsers write an origin in one way: any other
- *  spelling, `null`,
- *  and no origin at all are refused as soon as the widget lists origins. An entry authorises its sub-domains too. */
+ *  spelling, `null`, and no origin at all are refused as soon as the widget lists origins. An entry authorises its
+ *  sub-domains too. */
 export function isOriginAllowed(origin: string | undefined, allowed: readonly string[]): boolean {
   if (allowed.length === 0) return true;
   if (origin === undefined || !/^https?:\/\//.test(origin) || !URL.canParse(origin)) return false;

@@ -190,8 +190,7 @@ export function amountOf(
 }
 
 /** What the donor filled in, without blanks. Throws DONOR_FIELD_REQUIRED and VALIDATION_ERROR (a field that this widget
- *  does not
- *  collect); the message names the field. */
+ *  does not collect); the message names the field. */
 export function donorOf(
   { donorFields, requiredDonorFields }: Pick<WidgetSettings, 'donorFields' | 'requiredDonorFields'>,
   given: Donor,

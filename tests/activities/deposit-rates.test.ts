@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { DataSource } from 'typeorm';
 import { createCodecs } from '../../chains/codecs';
-import { applyMempool } from '../../db/chains/chain';
+import { applyMempool } from '../../db/chains/mempool';
 import { pruneRates } from '../../db/pricing/rates';
 import { times, toUnits } from '../../domain/money';
 import { startHarness, type Harness, type Shop } from '../api/harness';

@@ -1,7 +1,7 @@
 import { mature } from '../../activities/chains/mature';
 import { createAdapter } from '../../chains/adapters';
 import { reconcileAssets } from '../../db/audit/reconciliation';
-import { rewind } from '../../db/chains/chain';
+import { rewind } from '../../db/chains/rewind';
 import { RpcProxy } from '../faults/rpc-proxy';
 import {
   adapter,

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { DataSource } from 'typeorm';
 import { encodeFunctionData, erc20Abi, type Hex } from 'viem';
 import { payoutActivities } from '../../activities/payouts/payouts';
-import { sweepActivities } from '../../activities/sweeps/sweeps';
+import { sweepActivities } from '../../activities/payments/payments';
 import { treasuryActivities } from '../../activities/treasury/treasury';
 import { signingActivities } from '../../activities/txmanager/signing';
 import { refundActivities } from '../../activities/refunds/refunds';
@@ -515,7 +515,7 @@ describe('A4: a refund', () => {
     const ask = { type: 'partial', amount: '0.5', address } as const;
     const deps = { codecs, rateMaxAgeSeconds: 3600 };
     const { row } = await db.transaction((tx) =>
-      openRefund(tx, deps, merchantId, paymentId, ask, { userId: newId() }, null),
+      openRefund(tx, deps, { merchantId, paymentId, ask, by: { userId: newId() }, idempotencyKey: null }),
     );
     return row.id;
   }

@@ -1,4 +1,4 @@
-import { rewind } from '../../db/chains/chain';
+import { rewind } from '../../db/chains/rewind';
 import { readCursor } from '../../db/chains/cursor';
 import { FollowedChain, depth } from './followed-chain';
 

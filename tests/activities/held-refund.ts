@@ -19,7 +19,11 @@ let lastIndex = 100;
 export const askHeld = async ({ db, merchantId }: RichShop, paymentId: string): Promise<RefundRow> => {
   const ask = { type: 'full', address: away } as const;
   const { row } = await db.transaction((tx) =>
-    openRefund(tx, { codecs, rateMaxAgeSeconds: 3600 }, merchantId, paymentId, ask, { userId: newId() }, null),
+    openRefund(
+      tx,
+      { codecs, rateMaxAgeSeconds: 3600 },
+      { merchantId, paymentId, ask, by: { userId: newId() }, idempotencyKey: null },
+    ),
   );
   return row;
 };

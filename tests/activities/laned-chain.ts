@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { DataSource } from 'typeorm';
 import { encodeFunctionData, erc20Abi, type Hex } from 'viem';
 import { payoutActivities } from '../../activities/payouts/payouts';
-import { sweepActivities } from '../../activities/sweeps/sweeps';
+import { sweepActivities } from '../../activities/payments/payments';
 import { treasuryMaintenanceActivities } from '../../activities/treasury/maintenance';
 import { treasuryActivities } from '../../activities/treasury/treasury';
 import { sendIntent } from '../../txmanager/send/send';

@@ -1,14 +1,18 @@
-import type { DataSource } from 'typeorm';
+import type { DataSource, EntityManager } from 'typeorm';
 import { openingDeps } from '../../api/http/deps';
 import { createCodecs } from '../../chains/codecs';
 import { openPayment, type NewPayment } from '../../commands/payments/create';
+import { bookDeposits, balances } from '../../db/ledger/ledger';
 import { selectCurrency } from '../../commands/payments/select-currency';
 import { findMerchant } from '../../db/access/merchants';
 import { audit } from '../../db/audit/audit';
-import { balances } from '../../db/ledger/ledger';
 import type { InvoiceRow } from '../../db/lightning/invoices';
+import { unsettledDeposits } from '../../db/payments/deposits';
+import { lockPayment, movePayment } from '../../db/payments/payments';
+import type { Queryable } from '../../db/query';
 import { newId } from '../../domain/ids';
 import type { PaymentRow } from '../../domain/payments/payment';
+import { settleOnAccount } from '../../txmanager/settle';
 import { startHarness, type Harness, type Shop } from '../api/harness';
 import { connectionsTo, urlFor } from '../setup/postgres';
 import { follow, hears, type Followed } from './lightning-shop';
@@ -113,6 +117,68 @@ it('is settled to the balance by one invoice for its price, without address, dep
   expect((await h.call('POST', `/api/v1/payments/${made.id}/refunds/preview`, refund)).body).toMatchObject({
     error: { code: 'REFUND_NOT_ALLOWED' },
   });
+});
+
+/** What `act` changes is seen by it alone. */
+async function rolledBack<T>(act: (tx: EntityManager) => Promise<T>): Promise<T> {
+  const isOver = new Error('rolled back');
+  let found: T;
+  await expect(
+    db.transaction(async (tx) => {
+      found = await act(tx);
+      throw isOver;
+    }),
+  ).rejects.toBe(isOver);
+  return found!;
+}
+
+/** A payment on a chain whose money came to the account that it is spent from: as it was, and as it is settled. */
+async function settledOnChain(tx: EntityManager, id: string): Promise<{ before: PaymentRow; after: PaymentRow }> {
+  let row = await lockPayment(tx, id);
+  const [deposit] = await tx.query<Array<{ id: string }>>(
+    `INSERT INTO deposit (network, tx_id, out_index, address, role, currency, amount, stated_amount, is_dust, status,
+       first_seen_at, payment_id)
+     VALUES ('bitcoin', $1, 0, $2, 'deposit', 'BTC', $3, $3, false, 'confirmed', now(), $4) RETURNING id`,
+    ['ab'.repeat(32), row.deposit_address, row.amount, id],
+  );
+  await bookDeposits(tx, row, [deposit!.id], 'unsettled');
+  const patch = { amount_paid: row.amount!, tx_ids: ['ab'.repeat(32)] };
+  for (const to of ['CONFIRMING', 'CONFIRMED', 'SWEEP_QUEUED'] as const)
+    row = await movePayment(tx, row, { to, cause: 'a test', events: [], patch });
+  return { before: row, after: await settleOnAccount(tx, row, await unsettledDeposits(tx, id)) };
+}
+
+const entryOf = async (tx: Queryable, id: string): Promise<unknown> =>
+  (
+    await tx.query<unknown[]>(
+      `SELECT e.type, e.source_type, e.amount::text, e.fiat_currency, e.fiat_rate::text FROM ledger_entry e
+         JOIN journal j ON j.id = e.journal_id WHERE j.key = $1`,
+      [`payment/${id}/settle`],
+    )
+  )[0];
+
+it('stamps and books what a settlement on a chain does', async () => {
+  const made = await open();
+  await follow(followed);
+  const [{ hash }] = (await invoicesOf(made.id)) as [InvoiceRow & { hash: string }];
+  node.pay(hash, 100_000_000n);
+  await follow(followed);
+  const byLightning = await db.transaction((tx) => lockPayment(tx, made.id));
+  const onChain = await open({ currency: 'BTC' });
+  const { before, after, entry } = await rolledBack(async (tx) => ({
+    ...(await settledOnChain(tx, onChain.id)),
+    entry: await entryOf(tx, onChain.id),
+  }));
+  const ofTheMove = ['state_version', 'updated_at', 'settled_at', 'value_paid'];
+  const stamped = (Object.keys(after) as Array<keyof PaymentRow>).filter(
+    (column) => JSON.stringify(before[column]) !== JSON.stringify(after[column]) && !ofTheMove.includes(column),
+  );
+  expect(stamped.sort()).toEqual(['settled_fee_amount', 'settled_net_amount', 'status', 'sweep_state']);
+  const columns = [...stamped, 'amount_paid', 'settled_stamp_incomplete'] as const;
+  const shown = (row: PaymentRow) => columns.map((column) => [column, row[column as keyof PaymentRow]]);
+  expect(shown(byLightning)).toEqual(shown(after));
+  expect([byLightning.settled_at, after.settled_at]).toEqual([expect.any(Date), expect.any(Date)]);
+  expect(await entryOf(db, made.id)).toEqual(entry);
 });
 
 it('shows its invoice once the node has made it, with a link for wallets, and a new one with each price', async () => {

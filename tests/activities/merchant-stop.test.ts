@@ -82,7 +82,7 @@ async function aRefund(source: 'balance' | 'deposit'): Promise<{ id: string; pla
       ? ({ type: 'partial', amount: '0.005', address } as const)
       : ({ type: 'full', address } as const);
   const { row } = await db.transaction((tx) =>
-    openRefund(tx, deps, merchantId, paymentId, ask, { userId: newId() }, null),
+    openRefund(tx, deps, { merchantId, paymentId, ask, by: { userId: newId() }, idempotencyKey: null }),
   );
   return { id: row.id, plan: () => refundActivities({ db, nodes }).nextRefundIntent(row.id) };
 }

@@ -1,5 +1,5 @@
 import type { DataSource } from 'typeorm';
-import { sweepActivities } from '../../activities/sweeps/sweeps';
+import { sweepActivities } from '../../activities/payments/payments';
 import type { signingActivities } from '../../activities/txmanager/signing';
 import { isToken } from '../../domain/chains/assets';
 import { DomainError } from '../../domain/errors';

@@ -68,7 +68,13 @@ export class OutgoingRows {
         ...({ type: 'partial', amount, address } as const),
         feeBearer: bearer === 'receiver' ? ('payer' as const) : ('merchant' as const),
       };
-      const { row } = await openRefund(tx, deps, merchantId, await this.settled(), ask, { userId: newId() }, null);
+      const { row } = await openRefund(tx, deps, {
+        merchantId,
+        paymentId: await this.settled(),
+        ask,
+        by: { userId: newId() },
+        idempotencyKey: null,
+      });
       return { kind, id: row.id, owner: row.id };
     });
   }

@@ -270,6 +270,49 @@ it('signs and sends each once, however often it is asked', async () => {
   expect(await batchStatus(id)).toBe('completed');
 });
 
+/** What the rows of each line say, but for what differs from line to line: ids, hashes, nonces and moments. */
+async function rowsByLine(id: string): Promise<Array<Record<'line' | 'intent' | 'attempt', Record<string, unknown>>>> {
+  const rows: Array<Record<'line' | 'intent' | 'attempt', Record<string, unknown>>> = await db.query(
+    `SELECT to_jsonb(l) AS line, to_jsonb(i) AS intent, to_jsonb(a) AS attempt
+       FROM payout_leg l JOIN intent i ON i.id = l.intent_id JOIN attempt a ON a.intent_id = i.id
+      WHERE l.batch_id = $1 ORDER BY l.row_index`,
+    [id],
+  );
+  const own = ['id', 'intent_id', 'row_index', 'ref', 'tx_id', 'raw', 'nonce', 'created_at', 'updated_at', 'sent_at'];
+  const shared = (row: Record<string, unknown>) => {
+    for (const moment of ['sent_at', 'gas_estimated_at'])
+      if (moment in row) row[`has_${moment}`] = row[moment] !== null;
+    return Object.fromEntries(Object.entries(row).filter(([column]) => ![...own, 'gas_estimated_at'].includes(column)));
+  };
+  return rows.map(({ line, intent, attempt }) => ({
+    line: { ...shared(line), has_tx_id: line.tx_id === attempt.tx_id },
+    intent: shared(intent),
+    attempt: shared(attempt),
+  }));
+}
+
+it('leaves the same rows of a line that goes by itself as of one that goes with others', async () => {
+  const id = await queued([0, 0].map((index) => ['ETH', '0.01', index] as const));
+  await activities.payoutStep(id);
+  const [first] = await linesOf(id);
+  expect(await signer.signOnce(first!.intent_id!)).toEqual({ state: 'stored' });
+  expect(await signer.signPayouts(id)).toEqual({ stored: 1 });
+  const [storedAlone, storedTogether] = await rowsByLine(id);
+  expect(storedAlone).toEqual(storedTogether);
+  expect(storedAlone).toMatchObject({ line: { status: 'processing' }, intent: { status: 'stored' } });
+
+  await expect(sender('ethereum').followIntent(first!.intent_id!)).rejects.toThrow('it is in no block yet');
+  await sender('ethereum').sendPayouts(id);
+  const [sentAlone, sentTogether] = await rowsByLine(id);
+  expect(sentAlone).toEqual(sentTogether);
+  expect(sentAlone).toMatchObject({
+    line: { status: 'broadcast', has_tx_id: true },
+    attempt: { status: 'sent', has_sent_at: true },
+  });
+  await mine(id);
+  expect(await activities.payoutStep(id)).toBeNull();
+});
+
 it('keeps nothing of what was signed for another nonce, or for what has changed since', async () => {
   const id = await queued([0, 1].map((index) => ['ETH', '0.01', index] as const));
   await activities.payoutStep(id);
@@ -292,7 +335,7 @@ it('keeps nothing of what was signed for another nonce, or for what has changed 
   const from = { network: 'ethereum', from_address: hot('ethereum') };
   const store = (some: typeof rows) => db.transaction((tx) => storeSigned(tx, from, some));
   await expect(store(rows.map((row) => ({ ...row, nonce: row.nonce + 1 })))).rejects.toThrow('is not at nonce');
-  await expect(store(rows.map((row) => ({ ...row, leg_id: due[0]!.id })))).rejects.toThrow('payments of wallet');
+  await expect(store(rows.map((row) => ({ ...row, leg_id: due[0]!.id })))).rejects.toThrow('payout lines of wallet');
   await db.transaction((tx) => dropIntents(tx, { kind: 'payout-batch', id }, [due[1]!.intent_id!]));
   await expect(store(rows)).rejects.toThrow('intents of wallet');
   const [wallet] = await db.query(`SELECT next_nonce FROM wallet_sequence WHERE address = $1`, [hot('ethereum')]);

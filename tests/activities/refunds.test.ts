@@ -49,11 +49,13 @@ async function planned(amount = '0.01'): Promise<{ id: string; intentId: string 
     openRefund(
       tx,
       { codecs, rateMaxAgeSeconds: 3600 },
-      merchantId,
-      paymentId,
-      { type: 'partial', amount, address: away },
-      { userId: newId() },
-      null,
+      {
+        merchantId,
+        paymentId,
+        ask: { type: 'partial', amount, address: away },
+        by: { userId: newId() },
+        idempotencyKey: null,
+      },
     ),
   );
   const next = await activities.nextRefundIntent(row.id);

@@ -68,7 +68,9 @@ async function refund(): Promise<Planned> {
     ),
   );
   const ask = { type: 'partial', amount: '0.005', address } as const;
-  const { row } = await db.transaction((tx) => openRefund(tx, deps, merchantId, id, ask, { userId: newId() }, null));
+  const { row } = await db.transaction((tx) =>
+    openRefund(tx, deps, { merchantId, paymentId: id, ask, by: { userId: newId() }, idempotencyKey: null }),
+  );
   return { rowId: row.id, intentId: idOf(await refundActivities({ db, nodes }).nextRefundIntent(row.id)) };
 }
 

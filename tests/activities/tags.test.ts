@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { getAddress } from 'viem';
 import { payoutActivities } from '../../activities/payouts/payouts';
 import { refundActivities } from '../../activities/refunds/refunds';
-import { sweepActivities } from '../../activities/sweeps/sweeps';
+import { sweepActivities } from '../../activities/payments/payments';
 import { signingActivities } from '../../activities/txmanager/signing';
 import { withdrawalActivities } from '../../activities/withdrawals/withdrawals';
 import { createCodecs } from '../../chains/codecs';
@@ -11,9 +11,9 @@ import { queueBatch } from '../../commands/payouts/queue';
 import { openRefund } from '../../commands/refunds/create';
 import { openWithdrawal } from '../../commands/withdrawals/create';
 import type * as Audits from '../../db/audit/audit';
-import { applyBlock } from '../../db/chains/chain';
+import { applyBlock } from '../../db/chains/blocks';
 import { readCursor } from '../../db/chains/cursor';
-import { confirmDeposit, maturingDeposits } from '../../db/chains/maturing';
+import { confirmDeposit, maturingDeposits } from '../../db/chains/arrivals';
 import { post } from '../../db/ledger/ledger';
 import { addToWhitelist, removeFromWhitelist } from '../../db/wallets/whitelist';
 import type { ChainCodec } from '../../domain/chains/chain';
@@ -197,7 +197,9 @@ it('signs a refund out of the balance with the tag of its payer', async () => {
   const { id } = await settledPayment(h, shop, { currency: 'TAG' });
   const to = stranger();
   const ask = { type: 'partial', amount: '0.1', address: to, destinationTag: '31' } as const;
-  const { row } = await h.db.transaction((tx) => openRefund(tx, deps(), shop.id, id, ask, { userId: newId() }, null));
+  const { row } = await h.db.transaction((tx) =>
+    openRefund(tx, deps(), { merchantId: shop.id, paymentId: id, ask, by: { userId: newId() }, idempotencyKey: null }),
+  );
   const next = await refundActivities({ db: h.db, nodes }).nextRefundIntent(row.id);
   expect(await signer.signOnce((next as { id: string }).id)).toEqual({ state: 'stored' });
   expect(receivers(await attemptsOf(row.id))).toEqual([[to, '31', '31']]);
@@ -271,7 +273,13 @@ describe('an address that many share', () => {
     const to = stranger();
     const ask = { type: 'full', address: to, destinationTag: '41' } as const;
     const { row } = await h.db.transaction((tx) =>
-      openRefund(tx, deps(), shop.id, mine.paymentId, ask, { userId: newId() }, null),
+      openRefund(tx, deps(), {
+        merchantId: shop.id,
+        paymentId: mine.paymentId,
+        ask,
+        by: { userId: newId() },
+        idempotencyKey: null,
+      }),
     );
     const next = await refundActivities({ db: h.db, nodes }).nextRefundIntent(row.id);
     const { id: intentId } = next as { id: string };

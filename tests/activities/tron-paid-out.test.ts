@@ -180,7 +180,13 @@ it.each([
   const before = await spendable(currency);
   const ask = { type: 'partial', amount: '50', address: to, feeBearer } as const;
   const { row } = await tron.db.transaction((tx) =>
-    openRefund(tx, deps(), tron.shop.id, made.paymentId, ask, { userId: newId() }, null),
+    openRefund(tx, deps(), {
+      merchantId: tron.shop.id,
+      paymentId: made.paymentId,
+      ask,
+      by: { userId: newId() },
+      idempotencyKey: null,
+    }),
   );
   const { nextRefundIntent } = refundActivities({ db: tron.db, nodes: nodes() });
   await tron.carryOutAll(() => nextRefundIntent(row.id));
@@ -203,7 +209,13 @@ it.each(both)('sends %s that nobody was credited back, less what the account of 
   const to = someone(50 + both.indexOf(currency));
   const ask = { type: 'full', currency, address: to } as const;
   const { row } = await tron.db.transaction((tx) =>
-    openRefund(tx, deps(), tron.shop.id, made.paymentId, ask, { userId: newId() }, null),
+    openRefund(tx, deps(), {
+      merchantId: tron.shop.id,
+      paymentId: made.paymentId,
+      ask,
+      by: { userId: newId() },
+      idempotencyKey: null,
+    }),
   );
   const before = await spendable(currency);
   const { nextRefundIntent } = refundActivities({ db: tron.db, nodes: nodes() });

@@ -1,5 +1,5 @@
 import { createFollower } from '../../activities/chains/follower';
-import { sweepActivities } from '../../activities/sweeps/sweeps';
+import { sweepActivities } from '../../activities/payments/payments';
 import { signingActivities } from '../../activities/txmanager/signing';
 import { createAdapter } from '../../chains/adapters';
 import { createCodecs } from '../../chains/codecs';

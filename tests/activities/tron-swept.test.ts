@@ -1,5 +1,5 @@
 /** @jest-environment node */
-import { sweepActivities } from '../../activities/sweeps/sweeps';
+import { sweepActivities } from '../../activities/payments/payments';
 import { createCodecs } from '../../chains/codecs';
 import { addWallet } from '../../db/wallets/wallets';
 import { hexOf } from '../../chains/tron/address';

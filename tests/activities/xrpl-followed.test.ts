@@ -3,7 +3,7 @@ import { signingActivities } from '../../activities/txmanager/signing';
 import { refundActivities } from '../../activities/refunds/refunds';
 import { withdrawalActivities } from '../../activities/withdrawals/withdrawals';
 import { createFollower } from '../../activities/chains/follower';
-import { sweepActivities } from '../../activities/sweeps/sweeps';
+import { sweepActivities } from '../../activities/payments/payments';
 import { createAdapter } from '../../chains/adapters';
 import { createCodecs } from '../../chains/codecs';
 import { xrplFamily } from '../../chains/xrpl/expiring-family';
@@ -401,7 +401,13 @@ it('returns what was never credited from the account of all, to the tag of its p
   const ask = { type: 'full', address: to, destinationTag: '61' } as const;
   const deps = { codecs: createCodecs(config.chain), rateMaxAgeSeconds: 3600 };
   const { row } = await h.db.transaction((tx) =>
-    openRefund(tx, deps, shop.id, one.paymentId, ask, { userId: newId() }, null),
+    openRefund(tx, deps, {
+      merchantId: shop.id,
+      paymentId: one.paymentId,
+      ask,
+      by: { userId: newId() },
+      idempotencyKey: null,
+    }),
   );
   expect(row.source).toBe('deposit');
   const next = await refundActivities({ db: h.db, nodes: [adapter] }).nextRefundIntent(row.id);

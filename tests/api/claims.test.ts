@@ -143,11 +143,13 @@ it('keeps such a link out of lists for keys, and out of events', async () => {
     openRefund(
       tx,
       { codecs: h.api.deps.codecs, rateMaxAgeSeconds: 3600 },
-      shop.id,
-      payment.id,
-      { type: 'full' },
-      { userId: newId() },
-      null,
+      {
+        merchantId: shop.id,
+        paymentId: payment.id,
+        ask: { type: 'full' },
+        by: { userId: newId() },
+        idempotencyKey: null,
+      },
     ),
   );
   const read = (await h.call('GET', `/api/v1/refunds/${row.id}`, { key: shop.key })).body.data;

@@ -1,7 +1,7 @@
 import { freeze, unfreeze } from '../../db/limits/outbound';
 import { awaitInvoices, openPayments } from '../../db/lightning/payments';
 import { payoutLine } from '../../txmanager/kinds/payout-line';
-import { planPending } from '../../txmanager/kinds/plan-payouts';
+import { planPending } from '../../txmanager/kinds/payouts';
 import { unguarded } from '../unguarded';
 import { address, look, metadata, newest, usualAnswers, wallet } from './lightning-host';
 import {

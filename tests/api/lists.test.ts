@@ -6,7 +6,7 @@ import { runInNewContext } from 'node:vm';
 import { requestsOf } from '../../db/access/api-requests';
 import { forgetOldRequests } from '../../db/access/request-retention';
 import { countByStatus, listPayments, type PaymentFilter } from '../../db/payments/payment-queries';
-import type { Queryable } from '../../db/pricing/pricing';
+import type { Queryable } from '../../db/query';
 import { parse } from 'csv-parse/sync';
 import { paymentHead } from '../../domain/payments/payment-csv';
 import { idOfMany, manyPayments, slugOfMany } from '../many-payments';

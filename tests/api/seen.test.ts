@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Server } from 'node:http';
 import { Client } from 'pg';
-import { applyMempool } from '../../db/chains/chain';
+import { applyMempool } from '../../db/chains/mempool';
 import { startCheckout } from './checkout-server';
 import { eventually, startHarness, type Harness, type Shop } from './harness';
 

@@ -1,4 +1,4 @@
-import { isListed } from '../../db/wallets/whitelist';
+import { isWhitelisted } from '../../db/wallets/whitelist';
 import { newId } from '../../domain/ids';
 import { startHarness, type Harness } from './harness';
 import { mailTo, Person } from './person';
@@ -100,13 +100,15 @@ describe('addresses', () => {
     const admin = await Person.admin(h);
     const merchantId = await merchantOf(admin);
     const counts = (over: { merchantId?: string; currency?: string; address?: string; at?: Date; tag?: string } = {}) =>
-      isListed(
+      isWhitelisted(
         h.db,
-        over.merchantId ?? merchantId,
-        over.currency ?? 'ETH',
-        over.address ?? checksummed,
+        {
+          merchantId: over.merchantId ?? merchantId,
+          currency: over.currency ?? 'ETH',
+          address: over.address ?? checksummed,
+          destinationTag: over.tag ?? null,
+        },
         over.at ?? new Date(Date.now() + 1000),
-        over.tag,
       );
     expect(await counts()).toBe(false);
     const { id } = (await addWallet(admin)).body.data as { id: string };
@@ -130,7 +132,13 @@ describe('addresses', () => {
     const order: string[] = [];
     let removal: Promise<unknown> | undefined;
     await h.db.transaction(async (tx) => {
-      expect(await isListed(tx, merchantId, 'ETH', checksummed, new Date(Date.now() + 1000))).toBe(true);
+      expect(
+        await isWhitelisted(
+          tx,
+          { merchantId, currency: 'ETH', address: checksummed, destinationTag: null },
+          new Date(Date.now() + 1000),
+        ),
+      ).toBe(true);
       removal = remove(admin, id).then(({ status }) => order.push(`removed ${status}`));
       await new Promise((resolve) => setTimeout(resolve, 400));
       order.push('sent');
@@ -150,8 +158,20 @@ describe('addresses', () => {
     expect((await admin.get('/api/v1/settings')).body.data.whitelistDelayHours).toBe(0);
     expect((await delay(72)).body.data.whitelistDelayHours).toBe(72);
     expect(await hoursOf('ETH')).toBe(72);
-    expect(await isListed(h.db, merchantId, 'ETH', checksummed, new Date(Date.now() + 71 * 3_600_000))).toBe(false);
-    expect(await isListed(h.db, merchantId, 'ETH', checksummed, new Date(Date.now() + 73 * 3_600_000))).toBe(true);
+    expect(
+      await isWhitelisted(
+        h.db,
+        { merchantId, currency: 'ETH', address: checksummed, destinationTag: null },
+        new Date(Date.now() + 71 * 3_600_000),
+      ),
+    ).toBe(false);
+    expect(
+      await isWhitelisted(
+        h.db,
+        { merchantId, currency: 'ETH', address: checksummed, destinationTag: null },
+        new Date(Date.now() + 73 * 3_600_000),
+      ),
+    ).toBe(true);
     await delay(1);
     expect(await hoursOf('USDT_ERC20')).toBeCloseTo(72, 1);
     await h.db.query(`UPDATE merchant SET whitelist_not_before = now() - interval '1 second' WHERE id = $1`, [

@@ -1,6 +1,8 @@
 import type { DataSource } from 'typeorm';
-import { applyBlock, applyMempool, payingUs, rewind } from '../../db/chains/chain';
-import { confirmDeposit, maturingDeposits } from '../../db/chains/maturing';
+import { applyBlock } from '../../db/chains/blocks';
+import { applyMempool, payingUs } from '../../db/chains/mempool';
+import { rewind } from '../../db/chains/rewind';
+import { confirmDeposit, maturingDeposits } from '../../db/chains/arrivals';
 import { CursorLost, readCursor, startCursor } from '../../db/chains/cursor';
 import type { Block, Transfer } from '../../domain/chains/chain';
 import { newId } from '../../domain/ids';

@@ -1,5 +1,6 @@
 import type { DataSource } from 'typeorm';
-import { applyBlock, rewind } from '../../db/chains/chain';
+import { applyBlock } from '../../db/chains/blocks';
+import { rewind } from '../../db/chains/rewind';
 import { readCursor, startCursor } from '../../db/chains/cursor';
 import { post } from '../../db/ledger/ledger';
 import { depositJournal } from '../../domain/ledger/ledger';

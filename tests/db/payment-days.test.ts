@@ -13,9 +13,9 @@ import { connectionsTo, freshDatabase, type Database } from '../setup/postgres';
 import { Random } from '../torture/random';
 import { insertMerchant } from '../merchant-row';
 
-const exceptions: PaymentException[] = ['underpaid', 'overpaid', 'paidLate', 'wrongCurrency', 'reorged'];
-
 /** payment_day says at any time what counting the payments again says. */
+
+const exceptions: PaymentException[] = ['underpaid', 'overpaid', 'paidLate', 'wrongCurrency', 'reorged'];
 
 let database: Database;
 let db: DataSource;

@@ -28,7 +28,7 @@ const told = ['api', 'commands', 'domain', 'db']
   .filter((text) => !open.includes(text));
 /** Why operators may not end a conversion. */
 const whyNot = [
-  ...readFileSync(join(root, 'commands/conversions/end-external.ts'), 'utf8').matchAll(/return ['`](.* .*)['`];/g),
+  ...readFileSync(join(root, 'commands/conversions/external.ts'), 'utf8').matchAll(/return ['`](.* .*)['`];/g),
 ];
 
 /** A schema and a value that it does not take, by the word of the schema that refuses it. */

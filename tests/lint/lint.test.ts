@@ -90,6 +90,11 @@ describe('arrows between folders', () => {
     await accepts('rates', [`export * from '../rest';`, `export * from '../../domain/money';`]);
   });
 
+  it('names files of its own folder from where they are', async () => {
+    await refuses('commands', [`export * from '../../commands/payouts/queue';`], 'from where they are');
+    await accepts('commands', [`export * from '../payouts/queue';`, `export * from './cancel';`]);
+  });
+
   it('does not take a name for another that begins alike', async () => {
     await accepts('db', [`export * from './api-keys';`, `export * from '../api/keys';`, `export * from '../../apis';`]);
   });

@@ -182,7 +182,13 @@ describe('a refund from its deposit address, on TRON', () => {
     const ask = { type: 'underpaid', address: to, feeBearer: 'payer' } as const;
     const deps = { codecs: { [network]: world.codec } as never, rateMaxAgeSeconds: 3600 };
     const { row } = await shop.db.transaction((tx) =>
-      openRefund(tx, deps, shop.merchantId, paymentId, ask, { userId: newId() }, null),
+      openRefund(tx, deps, {
+        merchantId: shop.merchantId,
+        paymentId,
+        ask,
+        by: { userId: newId() },
+        idempotencyKey: null,
+      }),
     );
     const next = await refundActivities({ db: shop.db, nodes: shop.nodes }).nextRefundIntent(row.id);
     if (!next || !('id' in next)) throw new Error(`Nothing planned: ${JSON.stringify(next)}`);

@@ -118,7 +118,7 @@ export async function expiringShop(parts: ExpiringShopParts) {
     );
     const ask = { type: 'partial', amount, address: to, destinationTag } as const;
     const { row } = await db.transaction((tx) =>
-      openRefund(tx, deps, merchantId, paymentId, ask, { userId: newId() }, null),
+      openRefund(tx, deps, { merchantId, paymentId, ask, by: { userId: newId() }, idempotencyKey: null }),
     );
     const next = await refundActivities({ db, nodes }).nextRefundIntent(row.id);
     if (!next || !('id' in next)) throw new Error(`Nothing planned: ${JSON.stringify(next)}`);

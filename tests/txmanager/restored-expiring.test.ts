@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { applyBlock } from '../../db/chains/chain';
+import { applyBlock } from '../../db/chains/blocks';
 import { readCursor } from '../../db/chains/cursor';
 import {
   newestLost,

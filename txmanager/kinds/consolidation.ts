@@ -32,7 +32,6 @@ export const consolidation: OutgoingKind = {
 
 /** Moves what is free on an address of ours to a lane, or a part of it. `source.free`: how much, of native coins with
  *  the fee. */
-
 export async function planConsolidation(
   tx: EntityManager,
   currency: string,

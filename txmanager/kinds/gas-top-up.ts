@@ -39,7 +39,7 @@ export const gasTopUp: OutgoingKind = {
   shortfallEnds: null,
 };
 
-/** What it was to pay for waits for it: the same once more, estimated anew. */
+/** The transfers that it was to pay for still wait: plans the same top-up once more, to be estimated anew. */
 function topUpAgain(tx: EntityManager, { id }: IntentRow): Promise<unknown> {
   return tx.query('SELECT repeat_top_up($1)', [id]);
 }

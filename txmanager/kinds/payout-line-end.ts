@@ -4,9 +4,8 @@ import { captureJournal, feeJournal, holdKey } from '../../domain/ledger/ledger'
 import { fit } from '../../domain/money';
 import type { PayoutLineRow } from '../../domain/payouts/payout';
 import { bookedFees, bookFeeChange, captureOrReleaseAll, ensureMined, minedOf } from '../../db/ledger/ledger';
-import { emitLineEvents, byCurrency, holdOfLine, moveLines } from '../../db/payouts/payouts';
+import { emitLineEvents, byCurrency, holdOfLine, moveLines, releaseLines } from '../../db/payouts/payouts';
 import { dropIntents, type AttemptRow } from '../../db/txmanager/intents';
-import { releaseLines } from '../../commands/payouts/release';
 import { chargeRevert } from '../charge-revert';
 import { expired, failureOf } from './failure';
 
@@ -60,7 +59,7 @@ export async function bookLines(tx: EntityManager, lines: readonly PayoutLineRow
 const isShared = (currency: string): boolean => networkOf(currency).kind === 'utxo';
 export const isOpen = (line: PayoutLineRow): boolean => line.status === 'processing' || line.status === 'broadcast';
 
-/** J6 and `completed` of payments whose transactions are final and successful, in one go. A transaction that pays many
+/** J6 and `completed` of lines whose transactions are final and successful, in one go. A transaction that pays many
  *  has its fee booked apart. What was returned before and is spent stays failed: what has arrived besides is for
  *  operators. */
 export async function completeLines(

@@ -68,7 +68,7 @@ async function lineIdsOf(tx: EntityManager, intentId: string): Promise<string[]>
   return rows.map(({ id }) => id);
 }
 
-/** The payments that intents make, as the signer sees them: what their rows say, to addresses that are still on the
+/** The lines that intents pay, as the signer sees them: what their rows say, to addresses that are still on the
  *  whitelist. Locks the batches. Where one is `stored` or `ended` the caller refreshes the batch. */
 async function lineObligations(
   tx: EntityManager,
@@ -146,7 +146,7 @@ function obligationOf(tx: EntityManager, batch: BatchRow, lines: readonly Payout
   };
 }
 
-/** Exactly what these payments are to be given, in the order of the rows. */
+/** Exactly what the receivers of these lines are to be given, in the order of the rows. */
 export const outputsOf = (
   lines: ReadonlyArray<Pick<PayoutLineRow, 'currency' | 'net_amount' | 'address' | 'destination_tag'>>,
 ): Obligation['outputs'] => lines.map((line) => ({ ...destinationOf(line), units: unitsOf(line).toString() }));

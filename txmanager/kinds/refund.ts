@@ -6,7 +6,7 @@ import { depositsById } from '../../db/payments/deposits';
 import { lockPayment, movePayment, emitPaymentEvents } from '../../db/payments/payments';
 import { byClock } from '../../db/records';
 import { lockRefund, lockRefundsWithPayments, moveRefund, emitRefundEvent, holdOf } from '../../db/refunds/refunds';
-import { unitPriceNow } from '../../db/treasury/treasury';
+import { wholeUnitPrice } from '../../db/chains/fees';
 import {
   type AttemptRow,
   type NewIntent,
@@ -43,7 +43,7 @@ export const refund: OutgoingKind = {
     await releaseLimitUse(tx, 'refund', row.id);
     await failRefund(tx, row, message);
   },
-  // What leaves its deposit address is borne by its payer.
+  // The payer bears the fee of a refund that leaves its deposit address.
   asked: async (tx, intent) => {
     const row = await lockRefund(tx, intent.ref);
     if (row?.status !== 'pending') return null;
@@ -188,7 +188,7 @@ export async function planFromBalance(tx: EntityManager, refund: RefundRow): Pro
 export async function planFromDeposits(tx: EntityManager, refund: RefundRow): Promise<string | null> {
   const network = networkOf(refund.currency);
   const asset = assetOf(refund.currency);
-  const price = await unitPriceNow(tx, network.id);
+  const price = await wholeUnitPrice(tx, network.id);
   const deposits = await depositsById(tx, refund.deposit_ids);
   const [from] = [...new Set(deposits.map((deposit) => deposit.address))];
   const units = baseUnits(refund.currency, refund.net_amount);

@@ -65,7 +65,8 @@ function noteBroadcast(tx: EntityManager, intent: IntentRow, txId: string): Prom
   );
 }
 
-/** Whoever is notified plans anew. What was planned beside it has lost what was brought for both. */
+/** A sweep was reverted: its payment is notified and plans again. Other sweeps that were planned from the same address
+ *  end unsigned, because the gas that was brought for all of them is used. */
 async function tellOfFailure(tx: EntityManager, intent: IntentRow): Promise<void> {
   const { id, payment_id: paymentId, owner_id: ownerId, from_address: from } = intent;
   await disband(tx, id, 'its transaction was reverted');

@@ -15,9 +15,9 @@ type PayVerdict =
   | Readonly<{ state: 'waiting' | 'refused'; reason: string }>
   | Readonly<{ state: 'dropped'; unlisted: readonly string[] }>;
 
-type Judged = Pick<SignFacts, 'round' | 'obligation' | 'unlisted' | 'limitUse'>;
+type ForRow = Pick<SignFacts, 'round' | 'obligation' | 'unlisted' | 'limitUse'>;
 
-const rowVerdict = (facts: Judged): SignVerdict | null =>
+const rowVerdict = (facts: ForRow): SignVerdict | null =>
   rowRules.reduce<SignVerdict | null>((found, rule) => found ?? rule(facts), null);
 
 /** Why nothing of this may leave now, and which of its payees are no longer listed. Locks whitelist, merchant and
@@ -57,7 +57,7 @@ export async function mayPay(
   if (reason !== null) return { state: 'waiting', reason };
   const uses = row.limitUse ? await limitUsesOf(tx, [row.limitUse]) : [];
   const counted = uses.length ? (uses.every((one) => one.is_signed) ? 'used' : 'open') : 'none';
-  const facts: Judged = { round: 'first', obligation, unlisted, limitUse: counted };
+  const facts: ForRow = { round: 'first', obligation, unlisted, limitUse: counted };
   let verdict = rowVerdict(facts);
   if (verdict?.state === 'ask') {
     const over = (await recheckLimits(tx, uses)).find((reason) => reason !== null);

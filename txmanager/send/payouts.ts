@@ -4,7 +4,7 @@ import { failPoint } from '../../db/fail-point';
 import { unsignedOf } from '../../db/payouts/payouts';
 import { prepared } from '../../db/query';
 import type { AttemptRow, IntentRow } from '../../db/txmanager/intents';
-import { noteSent } from '../../commands/payouts/note-sent';
+import { noteSent } from '../../commands/payouts/refresh';
 import { inParallel } from '../../chains/json-rpc';
 import { sendIntent } from './send';
 import { blockMsOf, lookAtOnce, type Sender } from './sender';
@@ -146,7 +146,7 @@ async function stuckOf(sender: Sender, taken: readonly AttemptRow[], left: reado
   return stuck;
 }
 
-/** A node has them: so say their rows, and those of the payments that they make. */
+/** A node has these attempts: notes it in their rows, and in those of the lines that they pay. */
 async function markSent({ db, adapter, log }: Sender, batchId: string, taken: readonly AttemptRow[]): Promise<void> {
   const fresh = taken.filter((one) => one.status === 'stored');
   if (!fresh.length) return;

@@ -1,7 +1,7 @@
 import type { DataSource, EntityManager } from 'typeorm';
 import { add, fit, subtract, times } from '../../domain/money';
 import { bumpedPrice, nextPrice } from '../../domain/txmanager/fee-limits';
-import type { AttemptRow, IntentRow } from '../../db/txmanager/intents';
+import { endIntent, type AttemptRow, type IntentRow } from '../../db/txmanager/intents';
 import { noteCap } from '../fee-caps';
 import type { Obligation } from '../obligation';
 import { signAccount } from './account';
@@ -85,7 +85,7 @@ async function giveUp(
   obligation: Obligation,
   reason: string | undefined,
 ): Promise<Signed> {
-  await tx.query(`UPDATE intent SET status = 'dead', updated_at = now() WHERE id = $1`, [id]);
+  if (!(await endIntent(tx, id))) throw new Error(`Intent ${id} is in a block or over: nothing of it goes back`);
   await obligation.givenUp!();
   return { state: 'dropped', ...(reason === undefined ? {} : { reason }) };
 }

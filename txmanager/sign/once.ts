@@ -1,7 +1,7 @@
 import type { DataSource, EntityManager } from 'typeorm';
 import { failPoint } from '../../db/fail-point';
 import { disband } from '../../db/sweeps/sweeps';
-import { noteWait, type IntentRow } from '../../db/txmanager/intents';
+import { endIntent, noteWait, type IntentRow } from '../../db/txmanager/intents';
 import { DomainError } from '../../domain/errors';
 import { isOfMany } from '../../domain/txmanager/kinds';
 import { signAccount } from './account';
@@ -90,7 +90,7 @@ async function refuse(tx: EntityManager, intent: IntentRow, reason: string, caus
     await tx.query('UPDATE intent SET refusals = refusals + 1 WHERE id = $1', [intent.id]);
     return { state: 'waiting', reason };
   }
-  await tx.query(`UPDATE intent SET status = 'dead', updated_at = now() WHERE id = $1`, [intent.id]);
+  await endIntent(tx, intent.id, ['planned']);
   await disband(tx, intent.id, reason);
   return { state: 'dropped', reason };
 }

@@ -2,6 +2,7 @@ import { assetOf } from '../../domain/chains/assets';
 import type { KeyRole } from '../../domain/chains/chain';
 import { batchGasCeiling, gasCeiling } from '../../domain/chains/costs';
 import { faultOfTag, isCarried, normalTag, sharesAccount } from '../../domain/chains/tags';
+import { feeMaxAgeSeconds } from '../../domain/pricing/quote';
 import { isOfMany } from '../../domain/txmanager/kinds';
 import type { WaitCause } from '../../domain/txmanager/waits';
 import { signedBefore } from '../../db/recovery/lost';
@@ -96,9 +97,6 @@ export type SignVerdict =
       code: 'INTENT_MISMATCH' | 'WALLET_FROZEN' | 'UPSTREAM_UNAVAILABLE';
       reason: string;
     }>;
-
-/** An estimate of the network's fee counts for so long. */
-const feeMaxAgeSeconds = 600;
 
 const mismatch = (reason: string): SignVerdict => ({ state: 'refused', code: 'INTENT_MISMATCH', reason });
 const waiting = (reason: string, cause: WaitCause): SignVerdict => ({ state: 'waiting', reason, cause });

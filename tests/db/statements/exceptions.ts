@@ -17,15 +17,15 @@ const listedWallet = 'an entry of type wallet has both (CHECK of whitelist_entry
 /** Columns that may be null by their table and are not by what the statement says, by place. The list may only get
  *  shorter. */
 export const neverNull: Readonly<Record<string, string>> = {
-  'txmanager/kinds/book-payouts.ts bookPaid block_hash': final,
+  'txmanager/kinds/payouts.ts bookPaid block_hash': final,
   'activities/temporal/restart.ts restartActivities id': 'by the WHERE: the payment of a sweep that one payment owns',
   'db/audit/audit-chain.ts wrongCoins spent_by_tx': 'by the WHERE',
   'db/chains/attempts.ts finalAbove blockHash': final,
   'db/chains/attempts.ts finalAbove success': final,
   'db/chains/attempts.ts finalizeAttempts success': 'the statement sets it',
   'db/chains/attempts.ts maturingAttempts block_hash': mined,
-  'db/chains/maturing.ts maturingDeposits block_hash': mined,
-  'db/chains/chain.ts ourCoins currency': 'a network of coins has its own currency only',
+  'db/chains/arrivals.ts maturingDeposits block_hash': mined,
+  'db/chains/spends.ts ourCoins currency': 'a network of coins has its own currency only',
   'db/access/merchants.ts rotatePublishableKey previous_publishable_key_until': 'the statement sets it',
   'db/access/merchants.ts rotateIpnSecret previous_ipn_secret_until': 'the statement sets it',
   'commands/payouts/validate.ts validateRows address': listedWallet,

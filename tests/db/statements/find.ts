@@ -16,7 +16,7 @@ type Way = (typeof ways)[keyof typeof ways];
 /** How the rows are read: not at all, only their number, as a type, or as anything at all. */
 type Read = 'no' | 'count' | 'untyped' | Readonly<{ row: ts.Type; isPair: boolean }>;
 export type Statement = Readonly<{
-  /** `db/chains/chain.ts moveCursor`: where a reader finds it, whatever stands above it. */
+  /** `db/chains/cursor.ts moveCursor`: where a reader finds it, whatever stands above it. */
   at: string;
   line: number;
   way: Way;

@@ -173,7 +173,13 @@ const refunded: Draw = (random, name) => {
           ? { feeBearer, type: 'full' as const }
           : { feeBearer, type: 'partial' as const, amount: times(due, share, 8, 'down') };
       const { row } = await stage.surely((tx) =>
-        openRefund(tx, stage.deps, shop.id, invoice.id, ask, { userId: stage.by.id }, name),
+        openRefund(tx, stage.deps, {
+          merchantId: shop.id,
+          paymentId: invoice.id,
+          ask,
+          by: { userId: stage.by.id },
+          idempotencyKey: name,
+        }),
       );
       const link = `/refund-claims/${claimUrl(parseConfig(world.stack.env), row.id).split('/').pop()}`;
       const cancel = (tx: EntityManager): Promise<unknown> => cancelRefund(tx, shop.id, row.id);

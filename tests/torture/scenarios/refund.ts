@@ -31,7 +31,13 @@ export const scenario: Scenario = (random, name, currencies) => {
           ? { ...to, type: 'full' as const }
           : { ...to, type: 'partial' as const, amount: times(due, share, decimals, 'down') };
       const { row } = await stage.surely((tx) =>
-        openRefund(tx, stage.deps, shop.id, invoice.id, ask, { userId: stage.by.id }, name),
+        openRefund(tx, stage.deps, {
+          merchantId: shop.id,
+          paymentId: invoice.id,
+          ask,
+          by: { userId: stage.by.id },
+          idempotencyKey: name,
+        }),
       );
       const cancel = (tx: EntityManager): Promise<unknown> => cancelRefund(tx, shop.id, row.id);
       await leaves(

@@ -1,17 +1,57 @@
 import type { EntityManager } from 'typeorm';
-import { moveConversion, emitConversionEvent, notifyConversion } from '../../db/conversions/conversions';
-import { readOrderRow, swapFacts, type SwapOrderRow } from '../../db/conversions/swaps';
-import { ensure, post } from '../../db/ledger/ledger';
-import { byClock } from '../../db/records';
-import type { ConversionRow } from '../../domain/conversions/conversion';
-import { swapMessages, type SwapArrival } from '../../domain/conversions/swap';
+import { asConversionError, moveClaim, priced } from './claim';
 import {
+  type PairTerms,
+  emitConversionEvent,
+  notifyConversion,
+  moveConversion,
+} from '../../db/conversions/conversions';
+import { post, ensure } from '../../db/ledger/ledger';
+import type { ConversionRow, ConversionQuote } from '../../domain/conversions/conversion';
+import {
+  acceptConversionJournal,
   completeConversionJournal,
   failConversionJournal,
   swapLossKey,
   swapLossJournal,
 } from '../../domain/ledger/ledger';
+import { readOrderRow, swapFacts, type SwapOrderRow } from '../../db/conversions/swaps';
+import { byClock } from '../../db/records';
+import { swapMessages, type SwapArrival } from '../../domain/conversions/swap';
 import { add, isPositive, larger, subtract, isZero } from '../../domain/money';
+
+/** External conversions: how one is accepted, and how it ends. */
+
+/** Takes the whole source amount of a claim out of the balance, to be executed elsewhere: debit, record, event and the
+ *  request for the workflow, in the caller's transaction. Throws CONVERSION_FAILED, CONVERSION_IN_PROGRESS. J10. */
+export async function acceptExternal(
+  tx: EntityManager,
+  claim: ConversionRow,
+  quote: ConversionQuote,
+  terms: Pick<PairTerms, 'rateIds'>,
+): Promise<ConversionRow> {
+  const sent = await moveClaim(tx, claim, 'processing', {
+    ...priced(quote, terms),
+    is_debited: true,
+    price_protection_pct: quote.priceProtectionPct,
+    estimated_seconds: quote.estimatedSeconds,
+    accepted_minimum: quote.toAmount,
+  });
+  await asConversionError(
+    post(
+      tx,
+      acceptConversionJournal({
+        id: claim.id,
+        merchantId: claim.merchant_id,
+        fromCurrency: quote.fromCurrency,
+        fromAmount: quote.fromAmount,
+      }),
+    ),
+  );
+  await notifyConversion(tx, sent);
+  await emitConversionEvent(tx, sent, 'conversion.processing', claim.status);
+  return sent;
+}
 
 const exchangeOf = (conversion: ConversionRow) => ({
   id: conversion.id,
@@ -75,7 +115,6 @@ export async function giveUpOnProvider(tx: EntityManager, conversion: Conversion
 /** What the provider has kept of a deposit that it sent back is our loss. What it sends later makes it smaller, and
  *  what a reorganisation takes makes it larger: each time the difference is booked, under the next key. The caller has
  *  locked the conversion. */
-
 export async function bookSwapLoss(
   tx: EntityManager,
   conversion: ConversionRow,

@@ -6,14 +6,18 @@ import { linesOf, lockBatch } from '../../db/payouts/payouts';
 import { heldUpWallets } from '../../db/treasury/lanes';
 import { unlistedAmong } from '../../db/wallets/whitelist';
 import { refreshBatch } from '../../commands/payouts/refresh';
-import { failUnlisted } from './payout-line-end';
+import { failUnlisted, completeLines } from './payout-line-end';
 import { leaveHeldUpWallets } from '../leave-wallet';
 import { planOutgoing } from '../plan-outgoing';
+import { failPoint } from '../../db/fail-point';
+import { bookIntent } from '../book';
+
+/** Mass payouts alone plan and book many intents at once: here; what one of them may pay is in payout-line.ts. */
 
 /** Recipients of one transaction, where a transaction pays many. */
 const perTransaction = 100;
 
-/** Plans the payments that nothing is planned for, as many as may be under way. Why others wait; null where none is
+/** Plans the lines that nothing is planned for, as many as may be under way. Why others wait; null where none is
  *  left. What goes by Lightning has no plan: the signer looks for its rows. */
 export async function planPending(tx: EntityManager, batchId: string): Promise<string[] | null> {
   const batch = await lockBatch(tx, batchId);
@@ -58,7 +62,7 @@ async function planCurrency(
 ): Promise<string | null> {
   const { currency, network } = lines[0]!;
   const isUtxo = networkOf(currency).kind === 'utxo';
-  // What waits in a lane that is held up keeps nothing out of the others.
+  // Intents that wait in a lane that is held up do not count against the others.
   const [known] = await tx.query<Array<{ all: number; open: number }>>(
     `SELECT count(*)::int AS all,
             (count(*) FILTER (WHERE status IN ('planned', 'stored', 'sent') AND NOT from_address = ANY($3)))::int
@@ -84,4 +88,43 @@ async function planCurrency(
     [plan.planned, isUtxo ? ref : null],
   );
   return plan.reason;
+}
+
+/** Ends booked in one transaction. */
+const perBooking = 64;
+
+/** Whether there was something to book. First what has arrived, then, in another transaction, what was reverted: each
+ *  locks the balances currency by currency. */
+export async function bookEnded(tx: EntityManager, batchId: string): Promise<boolean> {
+  const batch = await lockBatch(tx, batchId);
+  if (!batch) throw new Error(`No payout ${batchId}`);
+  const ended = await tx.query<Array<{ id: string; currency: string; is_paid: boolean }>>(
+    `SELECT id, currency, kind = 'leg' AND status = 'final' AS is_paid FROM intent
+      WHERE owner_kind = 'payout-batch' AND owner_id = $1 AND NOT booked AND status IN ('final', 'failed')
+      ORDER BY id LIMIT $2 FOR UPDATE`,
+    [batchId, perBooking],
+  );
+  const paid = ended.filter((intent) => intent.is_paid).map((intent) => intent.id);
+  if (paid.length) await bookPaid(tx, batchId, paid);
+  else
+    for (const { id } of ended.toSorted((a, b) => (a.currency < b.currency ? -1 : a.currency > b.currency ? 1 : 0)))
+      await bookIntent(tx, id);
+  if (ended.length) await refreshBatch(tx, batch);
+  if (ended.length) await failPoint('payout.beforeBooked');
+  return ended.length > 0;
+}
+
+/** Books the ends of lines that have arrived, many at a time. */
+async function bookPaid(tx: EntityManager, batchId: string, ids: readonly string[]): Promise<void> {
+  const mined = await tx.query<Array<{ intent_id: string; tx_id: string; fee_units: string; block_hash: string }>>(
+    `SELECT intent_id, tx_id, fee_units::text, block_hash FROM attempt
+      WHERE intent_id = ANY($1::bigint[]) AND status = 'final' ORDER BY intent_id`,
+    [ids],
+  );
+  const lines = await linesOf(tx, batchId);
+  await completeLines(
+    tx,
+    mined.map((one) => ({ mined: one, lines: lines.filter((line) => line.intent_id === one.intent_id) })),
+  );
+  await tx.query('UPDATE intent SET booked = true, updated_at = now() WHERE id = ANY($1::bigint[])', [ids]);
 }
