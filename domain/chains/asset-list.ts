@@ -40,7 +40,7 @@ export const assets: readonly Asset[] = [
     dust: '0.00001',
     contract: null,
     requiresDestinationTag: false,
-    addressRegex: '^(bc1|tb1|bcrt1|[13mn2])[a-zA-HJ-NP-Z0-9]{25,87}$',
+    addressRegex: '^(bc1|tb1|bcrt1|sb1|[13mn2])[a-zA-HJ-NP-Z0-9]{25,87}$',
     stable: false,
     newDestinationCap: '1',
     unexplainedBound: '0',
