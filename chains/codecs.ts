@@ -25,7 +25,7 @@ export type Registered = Readonly<{ network: Network; assets: readonly Asset[] }
 /** The registry's entry of a network. Throws where it has none: a programming error. */
 export function registered(id: NetworkId): Registered {
   const network = networks[id] as Network | undefined;
-  if (!network) throw new Error(`No network '${id}' in the registry (domain/chains/assets.ts)`);
+  if (!network) throw new Error(`No network '${id}' in the registry (domain/chains/networks.ts)`);
   return { network, assets: assets.filter((asset) => asset.network === id) };
 }
 

@@ -1,12 +1,13 @@
 import { networks, type NetworkId } from '../domain/chains/assets';
 import { bitcoinCall, mineBitcoin, mineEthereum, type Chains } from './miner';
 import { call } from './parts/json-rpc';
+import type { CoinNode } from './parts/litecoind';
 import type { Part } from './parts/part';
 
-type CoinNode = Part & { user: string; password: string };
+type WithLogin = Pick<CoinNode, 'url' | 'user' | 'password'>;
 
 /** The address of a node with its user and password in it. */
-export function withLogin({ url, user, password }: CoinNode): string {
+export function withLogin({ url, user, password }: WithLogin): string {
   const whole = new URL(url);
   whole.username = user;
   whole.password = password;
@@ -21,15 +22,20 @@ const urlsOf = (nodes: ReadonlyMap<NetworkId, Part> = new Map()): Readonly<Recor
 export const chainsOf = (
   stack: Readonly<{
     anvil: Part;
-    btcd: CoinNode;
-    litecoind?: (CoinNode & { mineTo: string }) | null;
+    btcd: WithLogin;
+    coinNodes?: ReadonlyMap<NetworkId, CoinNode>;
     evmNodes?: ReadonlyMap<NetworkId, Part>;
     simulators?: ReadonlyMap<NetworkId, Part>;
   }>,
 ): Chains => ({
   ethRpcUrl: stack.anvil.url,
   btcRpcUrl: withLogin(stack.btcd),
-  ...(stack.litecoind ? { coins: { LTC: { url: withLogin(stack.litecoind), mineTo: stack.litecoind.mineTo } } } : {}),
+  coins: Object.fromEntries(
+    [...(stack.coinNodes ?? [])].map(([id, node]) => [
+      networks[id].native,
+      { url: withLogin(node), mineTo: node.mineTo },
+    ]),
+  ),
   evm: urlsOf(stack.evmNodes),
   simulators: urlsOf(stack.simulators),
 });

@@ -20,6 +20,7 @@ import { mineEthereum } from './miner';
 import { sendFromNode } from './node-account';
 import { call } from './parts/json-rpc';
 import { Payer } from './payer';
+import { playMoney } from './play-money';
 import type { DemoMerchant } from './sandbox-file';
 import type { Stack } from './stack';
 import { Visitor } from './visitor';
@@ -90,35 +91,14 @@ export async function fundAllGas(
   for (const network of stack.simulators.keys()) await fundSimulatedGas(db, network, payer);
 }
 
-/** What our treasury starts with, so that balances can be converted: play money of the platform's own. */
-const treasuryFloat: Readonly<Record<string, string>> = {
-  BTC: '2',
-  ETH: '100',
-  USDT_ERC20: '100000',
-  USDC_ERC20: '100000',
-  LTC: '200',
-  POL: '200000',
-  USDC_POLYGON: '100000',
-  ETH_BASE: '100',
-  USDC_BASE: '100000',
-  ETH_OPTIMISM: '100',
-  USDC_OPTIMISM: '100000',
-  ETH_ARBITRUM: '100',
-  USDC_ARBITRUM: '100000',
-  BNB: '500',
-  XRP: '50000',
-  TRX: '200000',
-  USDT_TRC20: '100000',
-};
-
 /** Gives our treasury its float, once, each hot wallet its share. The followers book it as capital when it is final. */
 export async function fundTreasury(db: DataSource, payer: Payer): Promise<void> {
   const known = (await db.query(
     `SELECT DISTINCT currency FROM deposit WHERE role = 'treasury' AND status <> 'orphaned'`,
   )) as Array<{ currency: string | null }>;
-  for (const { currency } of assets) {
-    const amount = treasuryFloat[currency];
-    if (amount && !known.some((one) => one.currency === currency)) await payIn(db, payer, currency, amount);
+  for (const asset of assets) {
+    const { currency } = asset;
+    if (!known.some((one) => one.currency === currency)) await payIn(db, payer, currency, playMoney(asset).float);
   }
 }
 

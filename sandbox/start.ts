@@ -14,13 +14,14 @@ import { writeSandboxFile, type SandboxFile } from './sandbox-file';
 import { seedSandbox } from './seed';
 import { startStack, type Stack } from './stack';
 import { localChains, optionalNetworks } from './stack/networks';
-import { fixedPorts, type Ports } from './stack/ports';
+import { fixedPorts, nodePortVariables, type Ports, type PortVariable } from './stack/ports';
 import { chosenStore } from './temporal-store';
 
 /** `npm start [-- --with litecoin,lightning … --temporal postgres]`: the whole service on this machine, until
  *  Ctrl-C. */
 
-const portVariables = {
+/** What listens at each port, and the variable that sets it. */
+const portVariables: Readonly<Record<keyof Ports, PortVariable>> = {
   postgres: ['PostgreSQL', 'POSTGRES_PORT'],
   temporal: ['Temporal', 'TEMPORAL_PORT'],
   temporalUi: ['Temporal UI', 'TEMPORAL_UI_PORT'],
@@ -31,17 +32,8 @@ const portVariables = {
   temporalHistoryMember: ['Temporal, membership of history', 'TEMPORAL_HISTORY_MEMBER_PORT'],
   temporalMatchingMember: ['Temporal, membership of matching', 'TEMPORAL_MATCHING_MEMBER_PORT'],
   temporalWorkerMember: ['Temporal, membership of its workers', 'TEMPORAL_WORKER_MEMBER_PORT'],
-  ethereum: ['Ethereum node', 'ETH_RPC_PORT'],
-  bitcoin: ['Bitcoin node', 'BTC_RPC_PORT'],
+  ...nodePortVariables,
   lightning: ['Lightning node', 'LIGHTNING_PORT'],
-  litecoin: ['Litecoin node', 'LTC_RPC_PORT'],
-  polygon: ['Polygon node', 'POLYGON_RPC_PORT'],
-  base: ['Base node', 'BASE_RPC_PORT'],
-  optimism: ['OP Mainnet node', 'OPTIMISM_RPC_PORT'],
-  arbitrum: ['Arbitrum node', 'ARBITRUM_RPC_PORT'],
-  bnb: ['BNB node', 'BNB_RPC_PORT'],
-  xrpl: ['simulator of the XRP Ledger', 'XRPL_RPC_PORT'],
-  tron: ['simulator of TRON', 'TRON_RPC_PORT'],
   smtp: ['mail, SMTP', 'SMTP_PORT'],
   mail: ['mail, page', 'MAIL_PORT'],
   swap: ['swap provider', 'SWAP_PORT'],
@@ -50,7 +42,7 @@ const portVariables = {
   checkout: ['checkout', 'CHECKOUT_PORT'],
   shop: ['demo shop', 'SHOP_PORT'],
   metrics: ['metrics of the API', 'METRICS_PORT'],
-} as const;
+};
 
 const dataDir = sandboxFolder;
 let stack: Stack | undefined;

@@ -561,6 +561,14 @@ describe('A5: the sweeper in compose', () => {
 });
 
 describe('4: a live and a test instance side by side', () => {
+  /** A public test chain of each network, as its setting names it. */
+  const testChains = Object.fromEntries(
+    Object.values(networks).map((network): [variable: string, chain: string] => {
+      const { prefix } = network.settings;
+      if (!('chains' in network)) return [`${prefix}_CHAIN_ID`, Object.keys(network.testChains ?? {})[0]!];
+      return [`${prefix}_NETWORK`, Object.keys(network.chains).find((one) => network.chains[one]!.faucet)!];
+    }),
+  );
   const own = (name: string): Partial<Service> => override.services[name] ?? {};
 
   it('names services of the instance alone', () => {
@@ -593,21 +601,9 @@ describe('4: a live and a test instance side by side', () => {
   });
 
   it.each(ours.filter(([name]) => name !== 'migrate'))('%s would start as a test instance', (name, service) => {
-    const given = {
-      BTC_NETWORK: 'testnet4',
-      LTC_NETWORK: 'testnet',
-      ETH_CHAIN_ID: '11155111',
-      POLYGON_CHAIN_ID: '80002',
-      BASE_CHAIN_ID: '84532',
-      OPTIMISM_CHAIN_ID: '11155420',
-      ARBITRUM_CHAIN_ID: '421614',
-      BNB_CHAIN_ID: '97',
-      XRPL_NETWORK: 'testnet',
-      TRON_NETWORK: 'nile',
-    };
     const all = Object.entries({ ...service.environment, ...own(name).environment });
     const env = Object.fromEntries(all.map(([variable, value]) => [variable, filled(value)]));
-    for (const [variable, value] of Object.entries(given)) if (variable in env) env[variable] = value;
+    for (const [variable, value] of Object.entries(testChains)) if (variable in env) env[variable] = value;
     if (service.profiles) env.NETWORKS = ['bitcoin', 'ethereum', ...service.profiles].join(',');
     const config = parseConfig(env, secretIn, processOf(service));
     expect(config).toMatchObject({ isProduction: true, MODE: 'test' });

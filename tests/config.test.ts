@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { evmNetworks, expiringNetworks, namedNetworks, utxoNetworks } from '../domain/chains/assets';
 import { ConfigError, loginOf, parseConfig } from '../domain/config';
 import { configSchema } from '../domain/settings';
 
@@ -41,8 +42,8 @@ it('takes a complete production configuration', () => {
   expect(parseConfig(production)).toMatchObject({
     isProduction: true,
     chain: {
-      chainNames: { bitcoin: 'mainnet', litecoin: 'mainnet', xrpl: 'mainnet', tron: 'mainnet' },
-      chainIds: { ethereum: 1, polygon: 137, base: 8453, optimism: 10, arbitrum: 42161, bnb: 56 },
+      chainNames: Object.fromEntries(namedNetworks().map(({ id }) => [id, 'mainnet'])),
+      chainIds: Object.fromEntries(evmNetworks().map(({ id, chainId }) => [id, chainId])),
       sweepers: {},
     },
   });
@@ -186,9 +187,13 @@ it('turns lists and pairs into values', () => {
   });
   expect(chainNetworks).toEqual(['bitcoin']);
   expect(confirmations).toEqual({ bitcoin: 2, ethereum: 12 });
-  const others = { polygon: 2, base: 2, optimism: 2, arbitrum: 2, bnb: 2, xrpl: 1, tron: 2 };
-  expect(lanes).toEqual({ ethereum: 4, bitcoin: 1, litecoin: 1, ...others });
-  expect(parseConfig({}).lanes).toEqual({ ethereum: 2, bitcoin: 1, litecoin: 1, ...others });
+  const usual = {
+    ...Object.fromEntries(utxoNetworks().map(({ id }) => [id, 1])),
+    ...Object.fromEntries(evmNetworks().map(({ id }) => [id, 2])),
+    ...Object.fromEntries(expiringNetworks().map(({ id, hasReserve }) => [id, hasReserve ? 1 : 2])),
+  };
+  expect(lanes).toEqual({ ...usual, ethereum: 4 });
+  expect(parseConfig({}).lanes).toEqual(usual);
   expect(parseConfig({ LANES: 'bitcoin=1' }).lanes.ethereum).toBe(2);
   expect(unexplainedBounds).toEqual({ ETH: '0.5', BTC: '0' });
   expect(newDestinations).toEqual({ coolingOffHours: 24, dailyCaps: { ETH: '5' } });

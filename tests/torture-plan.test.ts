@@ -1,6 +1,12 @@
+import { assets } from '../domain/chains/assets';
+import { compare, subtract, times } from '../domain/money';
+import { playMoney } from '../sandbox/play-money';
+import { capitalOf } from './torture/funding';
 import { currenciesWith, networksNamed, nodesWith } from './torture/networks';
 import { kindsWith, planOf, victimsWith } from './torture/plan';
 import { lightningKinds } from './torture/scenarios/lightning';
+import { Random } from './torture/random';
+import { amountOf } from './torture/scenarios/amounts';
 import { simulatorWeatherOf } from './torture/simulator-weather';
 
 /** What a seeded fault run draws before it starts; docs/operations/torture.md. */
@@ -37,6 +43,16 @@ it('pays in every currency of the networks that are named, and kills and mislead
   ]);
   expect(new Set(kills.map(({ victim }) => victim))).toEqual(new Set(victimsWith(networks, false)));
   expect(new Set(mischief.map(({ node }) => node))).toEqual(new Set(nodesWith(networks).values()));
+});
+
+it('has money of every coin of the registry, of which each run takes a little', () => {
+  for (const asset of assets) {
+    const [count, each, ofTheMerchant] = capitalOf(asset);
+    const rest = subtract(times(each, String(count), 18, 'down'), ofTheMerchant);
+    expect([asset.currency, compare(rest, ofTheMerchant) >= 0]).toEqual([asset.currency, true]);
+    const dollars = Number(times(amountOf(new Random(3), asset.currency), playMoney(asset).usd, 2, 'down'));
+    expect([asset.currency, dollars >= 5 && dollars <= 120]).toEqual([asset.currency, true]);
+  }
 });
 
 it('has weather for simulators alone, of each kind, and loses one transaction of TRON at the most', () => {

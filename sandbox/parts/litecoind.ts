@@ -5,8 +5,14 @@ import { ManagedProcess } from '../process';
 import { call } from './json-rpc';
 import type { Part } from './part';
 
+/** A node of coins. `mineTo`: who gets those of its blocks, as the node spells it. */
+export type CoinNode = Part & Readonly<{ user: string; password: string; mineTo: string }>;
+
+export const litecoindName = 'litecoind';
+
 export type LitecoindOptions = Readonly<{
-  /** The chain goes to `<dataDir>/litecoind`. */
+  /** Of the process, and of the folder in `dataDir` that the chain goes to; litecoind unless told. */
+  name?: string;
   dataDir: string;
   port: number;
   user: string;
@@ -44,17 +50,15 @@ async function activate(ask: Ask, miningAddress: string): Promise<void> {
 
 /** A Litecoin node of its own on regtest: JSON-RPC on loopback, no peers, an index of all transactions, wallets that
  *  pay and mine, and the extension block in force. */
-export async function startLitecoind(
-  options: LitecoindOptions,
-): Promise<Part & { user: string; password: string; mineTo: string }> {
-  const { port, user, password } = options;
-  const folder = join(options.dataDir, 'litecoind');
+export async function startLitecoind(options: LitecoindOptions): Promise<CoinNode> {
+  const { port, user, password, name = litecoindName } = options;
+  const folder = join(options.dataDir, name);
   const url = `http://127.0.0.1:${port}`;
   mkdirSync(folder, { recursive: true });
   const settings = join(folder, 'litecoin.conf'); // a file, so that the password is in no list of processes
   writeFileSync(settings, `rpcuser=${user}\nrpcpassword=${password}\n`, { mode: 0o600 });
   const node = new ManagedProcess({
-    name: 'litecoind',
+    name,
     dataDir: options.dataDir,
     command: litecoindBinary(),
     args: [
@@ -76,7 +80,7 @@ export async function startLitecoind(
   };
   await start();
   return {
-    name: 'litecoind',
+    name,
     url,
     user,
     password,

@@ -19,6 +19,19 @@ const toolsOfTests = {
   nodes: ['go-modules'],
 };
 
+/** The program of each coin's node beside Bitcoin's, by what arguments call its network. */
+const programsOfCoins = { litecoind: ['litecoin', 'ltc'] };
+/** Those of the coins that `--with` or `--networks` names; `all` does too. */
+const coinsWhereNamed = (args) => {
+  const words = args.flatMap((one) => one.toLowerCase().split(/[\s,=]+/));
+  const isNamed = ([, names]) => words.some((one) => one === 'all' || names.includes(one));
+  return Object.fromEntries(
+    Object.entries(programsOfCoins)
+      .filter(isNamed)
+      .map(([program]) => [program, []]),
+  );
+};
+
 const lndWhereNamed = (args) => (args.some((one) => one.includes('lightning')) ? { lnd: ['btcd'] } : {});
 
 /** Beside the packages and the build. The second build with Go of one module waits for the first, whose compiled
@@ -26,11 +39,11 @@ const lndWhereNamed = (args) => (args.some((one) => one.includes('lightning')) ?
 const needs = {
   start: (store, args) => ({
     ...chosen(store),
-    ...(args.some((one) => one.includes('litecoin')) ? { litecoind: [] } : {}),
+    ...coinsWhereNamed(args),
     ...lndWhereNamed(args),
   }),
-  bench: (store, args) => ({ ...chosen(store), ...(args.includes('networks') ? { litecoind: [] } : {}) }),
-  torture: (store, args) => ({ ...chosen(store), ...lndWhereNamed(args) }),
+  bench: (store, args) => ({ ...chosen(store), ...coinsWhereNamed(args.includes('networks') ? ['all'] : []) }),
+  torture: (store, args) => ({ ...chosen(store), ...coinsWhereNamed(args), ...lndWhereNamed(args) }),
   'restore-drill': () => servers,
   'upgrade-drill': () => servers,
   soak: chosen,

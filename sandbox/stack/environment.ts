@@ -55,23 +55,29 @@ export function environmentOf(sources: Sources): Record<string, string> {
 const noCaps = (networks: readonly NetworkId[]): string[] =>
   assets.filter(({ network }) => networks.includes(network)).map(({ currency }) => `${currency}=1000000000`);
 
+const variableOf = (id: NetworkId, what: 'URL' | 'USER' | 'PASSWORD'): string =>
+  `${networksById[id].settings.prefix}_RPC_${what}`;
+
 /** Where the nodes are, and what is on their chains. */
 const nodeVariables = ({ parts, networks, tokens, contracts }: Sources): Variables => {
-  const { btcd, litecoind, anvil, evmNodes, simulators } = parts;
+  const { btcd, coinNodes, anvil, evmNodes, simulators } = parts;
   return {
     BTC_RPC_URL: btcd.url,
     BTC_RPC_USER: btcd.user,
     BTC_RPC_PASSWORD: btcd.password,
     NETWORKS: networks.join(','),
     ...localChains,
-    ...(litecoind
-      ? { LTC_RPC_URL: litecoind.url, LTC_RPC_USER: litecoind.user, LTC_RPC_PASSWORD: litecoind.password }
-      : {}),
     ETH_RPC_URL: anvil.url,
     TOKEN_CONTRACTS: JSON.stringify(tokens),
     ...contracts,
     ...Object.fromEntries(
-      [...evmNodes, ...simulators].map(([id, { url }]) => [`${networksById[id].settings.prefix}_RPC_URL`, url]),
+      [...coinNodes, ...evmNodes, ...simulators].map(([id, { url }]) => [variableOf(id, 'URL'), url]),
+    ),
+    ...Object.fromEntries(
+      [...coinNodes].flatMap(([id, { user, password }]) => [
+        [variableOf(id, 'USER'), user],
+        [variableOf(id, 'PASSWORD'), password],
+      ]),
     ),
     SIGNER_NODES: JSON.stringify(Object.fromEntries([...simulators].map(([id, { url }]) => [id, url]))),
   };

@@ -86,8 +86,9 @@ type Made = Readonly<{
 
 function stackOf({ place, parts, helpers, lightning, tokens, env, prepare, running }: Made): Stack {
   const { services, stop } = running;
-  const { evmNodes, simulators, ...single } = parts;
-  const others = [...evmNodes.values(), ...simulators.values(), ...Object.values(helpers)];
+  const { coinNodes, evmNodes, simulators, ...single } = parts;
+  const ofNetworks = [coinNodes, evmNodes, simulators].flatMap((nodes) => [...nodes.values()]);
+  const others = [...ofNetworks, ...Object.values(helpers)];
   const named = [...Object.values(single), ...others, lightning?.ours, lightning?.payer];
   return {
     ...parts,

@@ -1,22 +1,16 @@
-import { evmNetworks, expiringNetworks, type NetworkId } from '../../domain/chains/assets';
+import { evmNetworks, expiringNetworks, networks, utxoNetworks, type NetworkId } from '../../domain/chains/assets';
 
-/** Networks that a sandbox has when it is asked for them. */
-export const optionalNetworks = [
-  'litecoin',
-  'polygon',
-  'base',
-  'optimism',
-  'arbitrum',
-  'bnb',
-  'xrpl',
-  'tron',
-] as const satisfies readonly NetworkId[];
-export type OptionalNetwork = (typeof optionalNetworks)[number];
-export const usualNetworks: readonly NetworkId[] = ['bitcoin', 'ethereum'];
+export const usualNetworks = ['bitcoin', 'ethereum'] as const satisfies readonly NetworkId[];
+export type OptionalNetwork = Exclude<NetworkId, (typeof usualNetworks)[number]>;
+
+/** Networks that a sandbox has when it is asked for them: all others of the registry, in its order. */
+export const optionalNetworks = (Object.keys(networks) as NetworkId[]).filter((id): id is OptionalNetwork =>
+  usualNetworks.every((usual) => usual !== id),
+);
 
 /** The chains that a sandbox has. */
 export const localChains: Readonly<Record<string, string>> = {
-  ...{ BTC_NETWORK: 'regtest', LTC_NETWORK: 'regtest' },
+  ...Object.fromEntries(utxoNetworks().map(({ settings }) => [`${settings.prefix}_NETWORK`, 'regtest'])),
   ...Object.fromEntries(
     evmNetworks().map(({ settings, localChainIds: [id] }) => [`${settings.prefix}_CHAIN_ID`, String(id)]),
   ),

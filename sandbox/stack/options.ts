@@ -1,6 +1,6 @@
 import type { NetworkId } from '../../domain/chains/assets';
 import type { LightningParts } from '../parts/lightning';
-import type { startLitecoind } from '../parts/litecoind';
+import type { CoinNode } from '../parts/litecoind';
 import type { Part } from '../parts/part';
 import type { Secrets } from '../secrets';
 import type { Copies, Role } from '../services';
@@ -63,8 +63,8 @@ export type Stack = Readonly<{
   temporal: Part & { uiUrl: string };
   anvil: Part;
   btcd: Part & { user: string; password: string };
-  /** null: not asked for. */
-  litecoind: Awaited<ReturnType<typeof startLitecoind>> | null;
+  /** Of coins beside Bitcoin: those that were asked for. */
+  coinNodes: ReadonlyMap<NetworkId, CoinNode>;
   /** Of EVM networks beside Ethereum: those that were asked for. */
   evmNodes: ReadonlyMap<NetworkId, Part>;
   /** Of networks that have no node on one machine: those that were asked for. */

@@ -3,13 +3,13 @@ import {
   assetsOn,
   evmNetworks,
   expiringNetworks,
+  utxoNetworks,
   type ExpiringNetwork,
   type NetworkId,
 } from '../../domain/chains/assets';
 import { allOrFirstError } from '../all-or-first-error';
 import { startAnvil } from '../parts/anvil';
 import { startBtcd } from '../parts/btcd';
-import { startLitecoind } from '../parts/litecoind';
 import { startMail } from '../parts/mail';
 import { external, type Part } from '../parts/part';
 import { startPostgres } from '../parts/postgres';
@@ -17,8 +17,9 @@ import { startTemporal } from '../parts/temporal';
 import { startTemporalOnPostgres } from '../parts/temporal-on-postgres';
 import { startTronSimulator, type TronSimulatorOptions } from '../parts/tron-simulator';
 import { startXrplSimulator } from '../parts/xrpl-simulator';
-import { payerAddressOn, payerBitcoinKey, type Secrets } from '../secrets';
+import { payerBitcoinKey, type Secrets } from '../secrets';
 import { tronHex } from '../tron-payer';
+import { startCoinNode } from './coin-nodes';
 import type { Stack, StackOptions } from './options';
 import { temporalPorts, type Ports } from './ports';
 import type { Running } from './running';
@@ -26,7 +27,7 @@ import type { Running } from './running';
 /** The parts that a stack stands on: database, Temporal, nodes and mail. */
 export type Parts = Pick<
   Stack,
-  'postgres' | 'temporal' | 'anvil' | 'btcd' | 'litecoind' | 'evmNodes' | 'simulators' | 'mail'
+  'postgres' | 'temporal' | 'anvil' | 'btcd' | 'coinNodes' | 'evmNodes' | 'simulators' | 'mail'
 >;
 
 /** Where the parts of a stack are, and with which secrets. */
@@ -35,32 +36,37 @@ export type Place = Readonly<{ dataDir: string; ports: Ports; secrets: Secrets; 
 /** Starts them all at once, and waits for all before a failure counts: none may start behind the back of `stop`. */
 export async function startParts(options: StackOptions, place: Place, { add }: Running): Promise<Parts> {
   const { dataDir, ports } = place;
-  const extra = options.networks ?? [];
+  const isAsked = ({ id }: { id: NetworkId }): boolean => (options.networks ?? []).some((one) => one === id);
   const database = add(startDatabase(options, place));
-  const [postgres, temporal, anvil, btcd, litecoind, others, simulators, mail] = await allOrFirstError([
+  const [postgres, temporal, anvil, btcd, coinNodes, others, simulators, mail] = await allOrFirstError([
     database,
     add(startWorkflows(options, place, database)),
     add(startAnvil({ dataDir, port: ports.ethereum, onCrash: crashed(options, 'anvil') })),
     add(startBitcoin(options, place)),
-    extra.includes('litecoin') ? add(startLitecoin(options, place)) : Promise.resolve(null),
+    Promise.all(
+      utxoNetworks()
+        .filter(isAsked)
+        .map(async ({ id }) => [id, await add(startCoin(id, options, place))] as const),
+    ),
     Promise.all(
       evmNetworks()
-        .filter(({ id }) => extra.some((one) => one === id))
+        .filter(isAsked)
         .map(async ({ id, confirmations: depth, localChainIds: [chainId] }) => {
           const name = `anvil-${id}`;
-          const its = { name, dataDir, port: ports[id as keyof Ports], chainId, depth };
+          const its = { name, dataDir, port: ports[id], chainId, depth };
           return [id, await add(startAnvil({ ...its, onCrash: crashed(options, name) }))] as const;
         }),
     ),
     Promise.all(
       expiringNetworks()
-        .filter(({ id }) => extra.some((one) => one === id))
+        .filter(isAsked)
         .map(async (network) => [network.id, await add(startSimulatorOf(network, options, place))] as const),
     ),
     add(startMail({ dataDir, smtpPort: ports.smtp, port: ports.mail })),
   ]);
   const evmNodes = new Map<NetworkId, Part>(others);
-  return { postgres, temporal, anvil, btcd, litecoind, evmNodes, simulators: new Map(simulators), mail };
+  const ofNetworks = { coinNodes: new Map(coinNodes), evmNodes, simulators: new Map(simulators) };
+  return { postgres, temporal, anvil, btcd, ...ofNetworks, mail };
 }
 
 const crashed = (options: StackOptions, name: string) => (how: string) => options.onCrash?.(name, how);
@@ -110,13 +116,13 @@ const startBitcoin = (options: StackOptions, { dataDir, ports, secrets, payer }:
     onCrash: crashed(options, 'btcd'),
   });
 
-const startLitecoin = (options: StackOptions, { dataDir, ports, secrets, payer }: Place) =>
-  startLitecoind({
+const startCoin = (id: NetworkId, options: StackOptions, { dataDir, ports, secrets, payer }: Place) =>
+  startCoinNode(id, {
     dataDir,
-    port: ports.litecoin,
+    port: ports[id],
     ...loginOf(secrets),
-    miningAddress: payerAddressOn(payer, 'litecoin'),
-    onCrash: crashed(options, 'litecoind'),
+    payer,
+    crashed: (name) => crashed(options, name),
   });
 
 /** How often a simulator makes a block while something waits for it, and while nothing does: then its time goes on, and
@@ -132,7 +138,7 @@ function startSimulatorOf(
   { miner = true, simulatedBlockMs, simulatedFinalLag: solidLag }: StackOptions,
   { dataDir, ports }: Place,
 ): Promise<Part> {
-  const place = { dataDir: join(dataDir, id), port: ports[id as keyof Ports] };
+  const place = { dataDir: join(dataDir, id), port: ports[id] };
   const chain = chains.simulator;
   const usual = miner ? { everyMs, idleEveryMs } : {};
   const pace: { everyMs?: number; idleEveryMs?: number } =

@@ -1,5 +1,10 @@
+import { networks, type Network, type NetworkId } from '../../domain/chains/assets';
 import type { ServicePorts } from '../parts/temporal-on-postgres/settings';
 import { freePort } from '../ports';
+
+/** One for each network. */
+const ofNetworks = <T>(of: (network: Network) => T): Readonly<Record<NetworkId, T>> =>
+  Object.fromEntries(Object.values(networks).map((network) => [network.id, of(network)])) as Record<NetworkId, T>;
 
 export const fixedPorts = {
   postgres: 54320,
@@ -9,17 +14,9 @@ export const fixedPorts = {
   ...{ temporalHistory: 7234, temporalMatching: 7235, temporalWorker: 7239 },
   ...{ temporalFrontendMember: 6933, temporalHistoryMember: 6934 },
   ...{ temporalMatchingMember: 6935, temporalWorkerMember: 6939 },
-  ethereum: 8545,
-  bitcoin: 18334,
+  // Where the registry says that a node of one machine listens.
+  ...ofNetworks(({ settings }) => Number(new URL(settings.url).port)),
   lightning: 8180,
-  litecoin: 19443,
-  polygon: 8547,
-  base: 8548,
-  optimism: 8549,
-  arbitrum: 8550,
-  bnb: 8551,
-  xrpl: 5005,
-  tron: 8090,
   smtp: 1025,
   mail: 8025,
   swap: 8040,
@@ -30,6 +27,13 @@ export const fixedPorts = {
   metrics: 9100,
 } as const;
 export type Ports = Readonly<Record<keyof typeof fixedPorts, number>>;
+
+/** What listens at a port, in words, and the variable that sets the port. */
+export type PortVariable = readonly [what: string, variable: string];
+export const nodePortVariables = ofNetworks(({ name, expiring, settings }): PortVariable => [
+  expiring ? `simulator of ${name}` : `${name} node`,
+  `${settings.prefix}_RPC_PORT`,
+]);
 
 export async function freePorts(): Promise<Ports> {
   const ports: Partial<Record<keyof Ports, number>> = {};

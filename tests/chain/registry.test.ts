@@ -5,9 +5,11 @@ import { parse } from 'yaml';
 import { createAdapter, createCodec, createCodecs } from '../../chains/adapters';
 import {
   assets,
+  evmNetworks,
   networks,
   sequenceOf,
   utxoNetworks,
+  type Asset,
   type ChainSettings,
   type Network,
   type NetworkId,
@@ -18,7 +20,10 @@ import { isCarried } from '../../domain/chains/tags';
 import { parseConfig, secondUrlOf, type Config } from '../../domain/config';
 import { configSchema } from '../../domain/settings';
 import { compare } from '../../domain/money';
-import { otherCoin, register } from './registering';
+import { playMoney } from '../../sandbox/play-money';
+import { coinNodeName } from '../../sandbox/stack/coin-nodes';
+import { fixedPorts } from '../../sandbox/stack/ports';
+import { evmChain, otherCoin, register } from './registering';
 
 type Compose = {
   services: Record<string, { command?: string[]; environment?: Record<string, string>; secrets?: string[] }>;
@@ -68,6 +73,14 @@ function canBeOn(network: NetworkId): boolean {
   }
 }
 
+function hasPlayMoney(asset: Asset): boolean {
+  try {
+    return compare(playMoney(asset).usd, '0') === 1;
+  } catch {
+    return false;
+  }
+}
+
 /** What a network of the registry still lacks, in words. Steps: docs/adding-a-network.md. */
 function forgotten(network: NetworkId): string[] {
   const faults: string[] = [];
@@ -78,7 +91,7 @@ function forgotten(network: NetworkId): string[] {
   need(entry?.id === network, `domain/chains/networks.ts: networks has no '${network}'`);
   need(
     own.some((asset) => asset.currency === entry?.native && asset.contract === null),
-    `domain/chains/assets.ts: no asset is the native coin of '${network}'`,
+    `domain/chains/asset-list.ts: no asset is the native coin of '${network}'`,
   );
 
   need(hasCodec(network), `domain/config.ts: no chain of '${network}' is configured`);
@@ -104,6 +117,14 @@ function forgotten(network: NetworkId): string[] {
     need(new RegExp(`^#? ?${name}=`, 'm').test(example), `.env.example: no ${name}`);
   }
 
+  need(
+    entry?.kind !== 'utxo' || network === 'bitcoin' || coinNodeName(network) !== undefined,
+    `sandbox/stack/coin-nodes.ts: no program is the node of '${network}'`,
+  );
+  const coins = new Map(own.map((asset) => [asset.asset, asset]));
+  for (const [coin, asset] of coins)
+    need(hasPlayMoney(asset), `sandbox/play-money.ts: no price and no float of ${coin}`);
+
   const workers = Object.entries(services).filter(
     ([, { command, environment }]) =>
       command?.[0] === 'dist/workers/chain.js' && environment?.CHAIN_NETWORKS?.split(',').includes(network),
@@ -126,7 +147,7 @@ it.each(Object.keys(networks) as NetworkId[])('%s has all that a network needs',
 it('names everything that a new network lacks', () => {
   expect(forgotten('dogecoin' as NetworkId)).toEqual([
     `domain/chains/networks.ts: networks has no 'dogecoin'`,
-    `domain/chains/assets.ts: no asset is the native coin of 'dogecoin'`,
+    `domain/chains/asset-list.ts: no asset is the native coin of 'dogecoin'`,
     `domain/config.ts: no chain of 'dogecoin' is configured`,
     `domain/config.ts: loginOf has no 'dogecoin'`,
     `domain/config.ts: NETWORKS does not take 'dogecoin'`,
@@ -137,16 +158,64 @@ it('names everything that a new network lacks', () => {
   ]);
 });
 
-it('wants no more of a coin of a known family than its tests and its worker', () => {
+it('wants no more of a coin of a known family than its tests, its node in the sandbox and its worker', () => {
   const leave = register(otherCoin.assets, otherCoin.network);
   try {
     expect(forgotten(otherCoin.network.id)).toEqual([
       'tests/chain/othercoin.test.ts is missing',
       `tests/chain/othercoin.test.ts does not call chainContract('othercoin', …)`,
+      `sandbox/stack/coin-nodes.ts: no program is the node of 'othercoin'`,
+      'sandbox/play-money.ts: no price and no float of OCN',
       `docker-compose.yml: 0 chain workers serve 'othercoin', and not one`,
     ]);
   } finally {
     leave();
+  }
+});
+
+it('wants nothing for the sandbox of an EVM network whose coins are those of others', () => {
+  const [native, token] = evmChain.assets;
+  const leave = register([{ ...native, asset: 'ETH' }, token], evmChain.network);
+  try {
+    expect(forgotten(evmChain.network.id)).toEqual([
+      'tests/chain/otherchain.test.ts is missing',
+      `tests/chain/otherchain.test.ts does not call chainContract('otherchain', …)`,
+      `docker-compose.yml: 0 chain workers serve 'otherchain', and not one`,
+    ]);
+  } finally {
+    leave();
+  }
+});
+
+it('has names that the settings, the database and the ports of the sandbox take, each network its own', () => {
+  for (const { id, settings } of Object.values(networks)) {
+    expect(id).toMatch(/^[a-z]+$/);
+    expect(settings.prefix).toMatch(/^[A-Z]+$/);
+  }
+  const ports = Object.values(fixedPorts);
+  expect(ports.filter((port, at) => !(port > 0) || ports.indexOf(port) !== at)).toEqual([]);
+  const chainIds = evmNetworks().flatMap(({ chainId, localChainIds, testChains = {} }) => [
+    ...[chainId, ...localChainIds, ...Object.keys(testChains).map(Number)],
+  ]);
+  expect(chainIds.filter((one, at) => chainIds.indexOf(one) !== at)).toEqual([]);
+});
+
+it('tells by its pattern an address that its network gives out on every chain', () => {
+  const seed = Buffer.alloc(64, 7);
+  for (const network of Object.values(networks)) {
+    const names = 'chains' in network ? Object.keys(network.chains) : [''];
+    for (const name of names) {
+      const chainIds = 'chainId' in network ? { [network.id]: network.chainId } : {};
+      const codec = createCodec(network.id, { ...nowhere, chainNames: { [network.id]: name }, chainIds });
+      const address = codec.derive(codec.extendedKey(seed, 'deposit'), 3);
+      for (const { currency, addressRegex } of assets.filter((asset) => asset.network === network.id))
+        expect([currency, name, address, new RegExp(addressRegex).test(address)]).toEqual([
+          currency,
+          name,
+          address,
+          true,
+        ]);
+    }
   }
 });
 

@@ -1,24 +1,30 @@
 import { post } from '../../db/ledger/ledger';
-import { assetOf } from '../../domain/chains/assets';
+import { assetOf, networkOf, type Asset } from '../../domain/chains/assets';
 import { adjustment } from '../../domain/ledger/entry';
+import { times as product } from '../../domain/money';
+import { playMoney } from '../../sandbox/play-money';
 import { payIn } from '../../sandbox/seed';
 import { externalPairs } from './scenarios/conversion';
 import { lightningCurrency } from '../../domain/lightning/currency';
 import { plain, type Stage } from './stage';
 
-/** Coins of the platform's own, by asset, many small ones where a network has coins so that none waits for the change
- *  of another; half of it or less is the merchant's. */
-const capital: Readonly<Record<string, readonly [count: number, each: string, ofTheMerchant: string]>> = {
+/** Coins of the platform's own, many small ones where a network has coins so that none waits for the change of another;
+ *  half of it or less is the merchant's. */
+type Capital = readonly [count: number, each: string, ofTheMerchant: string];
+/** By the coin, where parts of what a sandbox begins with are not right. */
+const capital: Readonly<Record<string, Capital>> = {
   BTC: [30, '0.2', '3'],
-  ETH: [1, '400', '100'],
-  USDT: [1, '400000', '100000'],
-  USDC: [1, '400000', '100000'],
-  LTC: [30, '10', '150'],
   POL: [1, '1000000', '250000'],
-  BNB: [1, '2000', '500'],
-  XRP: [1, '200000', '50000'],
   TRX: [1, '1200000', '300000'],
 };
+
+export function capitalOf(asset: Asset): Capital {
+  const known = capital[asset.asset];
+  if (known) return known;
+  const times = (factor: string): string => product(playMoney(asset).float, factor, asset.payDecimals, 'down');
+  const isOfCoins = networkOf(asset.currency).kind === 'utxo';
+  return isOfCoins ? [30, times('0.05'), times('0.75')] : [1, times('4'), times('1')];
+}
 
 export async function fund(stage: Stage): Promise<void> {
   for (const currency of stage.currencies) await fundIn(currency, stage);
@@ -31,7 +37,7 @@ export async function fund(stage: Stage): Promise<void> {
 }
 
 async function fundIn(currency: string, { world, shop }: Stage): Promise<void> {
-  const [count, each, amount] = capital[assetOf(currency).asset]!;
+  const [count, each, amount] = capitalOf(assetOf(currency));
   const txIds: string[] = [];
   for (let coin = 0; coin < count; coin += 1) {
     if (count > 1 && coin % 10 === 0) await world.payer.mine(currency, 2);

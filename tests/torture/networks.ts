@@ -1,5 +1,6 @@
 import { assetsOn, networks as networksById, type NetworkId } from '../../domain/chains/assets';
 import type { AskedParts } from '../../sandbox/asked-parts';
+import { coinNodeName } from '../../sandbox/stack/coin-nodes';
 import { optionalNetworks, usualNetworks, type OptionalNetwork } from '../../sandbox/stack/networks';
 
 /** What a run has beside Bitcoin and Ethereum: networks, their currencies and their nodes. */
@@ -26,8 +27,8 @@ export function networksNamed(text: string): AskedParts | null {
 
 /** The part of the stack that is the node of a network, or its simulator. */
 function nodeOf(id: NetworkId): string {
-  const known: Partial<Record<NetworkId, string>> = { ethereum: 'anvil', bitcoin: 'btcd', litecoin: 'litecoind' };
-  return known[id] ?? (networksById[id].expiring ? `${id}-simulator` : `anvil-${id}`);
+  const known: Partial<Record<NetworkId, string>> = { ethereum: 'anvil', bitcoin: 'btcd' };
+  return known[id] ?? coinNodeName(id) ?? (networksById[id].expiring ? `${id}-simulator` : `anvil-${id}`);
 }
 
 /** The network of each node. */
