@@ -1,6 +1,6 @@
 import type { DataSource } from 'typeorm';
 import { answered } from './answered';
-import { compareInvoices, comparePayments, type EndedWitness, type MarkEnded, type Seen } from './ended-lightning';
+import { compareInvoices, comparePayments, isMadeFor, type AskedRow, type EndedWitness, type MarkEnded, type Seen } from './ended-lightning';
 import { lightningPosition, type LightningHoldings } from './reconcile-lightning';
 import type { Violation } from './violation';
 
@@ -63,19 +63,21 @@ async function shortfall(db: DataSource, node: LightningWitness): Promise<string
   return position?.missing ? [`it lacks ${position.missing}`] : [];
 }
 
-/** Invoices that payers may see now: each is the very text that the node has written for its hash and amount, whoever
- *  has written the row. */
+/** Invoices that payers may see now: each is the very text that the node has written for its hash, payment and amount,
+ *  whoever has written the row. */
 async function foreignShown(db: DataSource, node: LightningWitness, pending: Pending): Promise<string[]> {
-  type Row = { id: string; hash: string | null; invoice: string | null; asked_msat: string };
+  type Row = AskedRow & { id: string; hash: string | null };
   const rows = await db.query<Row[]>(
-    'SELECT id, hash, invoice, asked_msat FROM lightning_invoice WHERE over_at IS NULL AND invoice IS NOT NULL',
+    `SELECT id, hash, invoice, asked_msat, payment_id FROM lightning_invoice
+      WHERE over_at IS NULL AND invoice IS NOT NULL`,
   );
   const wrong: string[] = [];
-  for (const { id, hash, invoice, asked_msat: asked } of rows) {
+  for (const row of rows) {
+    const { id, hash } = row;
     if (hash === null) continue; // without one there is no text
     const seen = pending.get(hash) ?? (await answered(node.lookUp(hash)));
     if (!seen) return wrong;
-    if (seen.text !== invoice || seen.askedMsat !== BigInt(asked)) wrong.push(`${id}: ${hash}`);
+    if (!isMadeFor(row, seen)) wrong.push(`${id}: ${hash}`);
   }
   return wrong;
 }

@@ -6,7 +6,23 @@ import { answered } from './answered';
  *  the newest again at each look. See docs/decisions/0093-what-the-node-has-said.md. */
 
 /** An invoice as the node has it; nothing but the state where it knows none. */
-export type Seen = Readonly<{ state: HeldSighting['state']; paidMsat?: bigint; text?: string; askedMsat?: bigint }>;
+export type Seen = Readonly<{
+  state: HeldSighting['state'];
+  paidMsat?: bigint;
+  text?: string;
+  askedMsat?: bigint;
+  description?: string;
+}>;
+
+/** What a row of an invoice asks for. `invoice`: the text that its payer was shown, if any. */
+export type AskedRow = Readonly<{ payment_id: string; asked_msat: string; invoice: string | null }>;
+
+/** Whether the node has made this invoice for just this row: it names the payment, which nobody else can sign. The node
+ *  has others too, of its operator and of other payments. */
+export const isMadeFor = (row: AskedRow, { text, askedMsat, description }: Seen): boolean =>
+  description === row.payment_id &&
+  askedMsat === BigInt(row.asked_msat) &&
+  (row.invoice === null || row.invoice === text);
 
 export type EndedWitness = Readonly<{
   lookUp(hash: string): Promise<Seen>;
@@ -20,7 +36,7 @@ const mostSilent = 3;
 /** From then on a row is named about which the node gives no answer, while it answers others. */
 const namedAfterTries = 5;
 
-/** `wrong`: it ended otherwise than is booked. `foreign`: what a payer was shown is not the node's invoice. `silent`:
+/** `wrong`: it ended otherwise than is booked. `foreign`: the node has not made the invoice for the row. `silent`:
  *  the node does not say how it ended. */
 type Finding = Readonly<{ what: 'wrong' | 'foreign' | 'silent'; text: string }>;
 type Ended = Readonly<{ hash: string | null; tries: number | null }>;
@@ -71,12 +87,13 @@ async function compareAll<Row extends Ended>(
 
 const isSilentLong = ({ tries }: Ended): boolean => (tries ?? 0) >= namedAfterTries;
 
-type EndedInvoice = Ended & Readonly<{ state: string; taken_msat: string | null; invoice: string | null }>;
+type EndedInvoice = Ended & AskedRow & Readonly<{ state: string; taken_msat: string | null }>;
+const ofInvoice = 'r.hash, r.state, r.taken_msat, r.invoice, r.payment_id, r.asked_msat';
 const invoices: Comparison<EndedInvoice> = {
   kind: 'invoice',
   unaudited: (db, seen) =>
     db.query<EndedInvoice[]>(
-      `SELECT r.hash, r.state, r.taken_msat, r.invoice, u.tries
+      `SELECT ${ofInvoice}, u.tries
          FROM lightning_unaudited u JOIN lightning_invoice r ON r.hash = u.hash
         WHERE u.kind = 'invoice' AND r.hash <> ALL($1::text[]) AND r.over_at IS NOT NULL
         ORDER BY u.tries, r.state <> 'taken', r.over_at LIMIT $2`,
@@ -84,18 +101,20 @@ const invoices: Comparison<EndedInvoice> = {
     ),
   newest: (db, seen) =>
     db.query<EndedInvoice[]>(
-      `SELECT hash, state, taken_msat, invoice, NULL::smallint AS tries FROM lightning_invoice
-        WHERE over_at IS NOT NULL AND hash <> ALL($1::text[]) ORDER BY over_at DESC LIMIT $2`,
+      `SELECT ${ofInvoice}, NULL::smallint AS tries FROM lightning_invoice r
+        WHERE r.over_at IS NOT NULL AND r.hash <> ALL($1::text[]) ORDER BY r.over_at DESC LIMIT $2`,
       [seen, newest],
     ),
-  async compare(node, { state, taken_msat: taken, invoice }, hash) {
+  async compare(node, row, hash) {
+    const { state, taken_msat: taken, invoice } = row;
     const seen = await node.lookUp(hash);
     const isAsBooked =
       state === 'taken'
         ? seen.state === 'settled' && seen.paidMsat === BigInt(taken!)
         : seen.state !== 'settled' && seen.state !== 'accepted';
     const text = `${hash}: ${state} ${taken ?? ''}, node ${seen.state} ${seen.paidMsat ?? ''}`;
-    const isForeign = invoice !== null && seen.text !== invoice;
+    // One that the node never made, and that nobody was shown, is nobody's.
+    const isForeign = seen.state === 'unknown' ? invoice !== null : !isMadeFor(row, seen);
     return [
       ...(isAsBooked ? [] : [{ what: 'wrong', text } as const]),
       ...(isForeign ? [{ what: 'foreign', text: hash } as const] : []),

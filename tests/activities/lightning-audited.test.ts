@@ -108,6 +108,28 @@ it('goes on behind a row about which the node gives no answer, and names it afte
   expect(await waiting()).toBe(0);
 });
 
+it('names an invoice of the node that is of no payment of ours, and was booked as one', async () => {
+  const hash = 'cd'.repeat(32);
+  const { paymentId, invoiceId } = await aPaymentWithInvoice(db, payments);
+  node.known.set(hash, {
+    ...{ state: 'SETTLED', text: 'lnbcrt1rebalance', memo: 'rebalance', askedMsat, paidMsat: askedMsat },
+    expiryHeight: 0,
+  });
+  await chain.query(`UPDATE lightning_invoice SET hash = $2, state = 'open', invoice = 'lnbcrt1rebalance' WHERE id = $1`, [
+    ...[invoiceId, hash],
+  ]);
+  await follow({ db, chain, node });
+  expect(await db.query('SELECT status FROM payment WHERE id = $1', [paymentId])).toEqual([{ status: 'SETTLED' }]);
+  const foreign = { invariant: 'I15', found: [expect.stringContaining(hash)] };
+  expect(await look()).toMatchObject([foreign]);
+  expect(await waiting()).toBe(1);
+  // One that names the payment, over another amount, is not its own either.
+  Object.assign(node.known.get(hash)!, { memo: paymentId, askedMsat: askedMsat - 1000n });
+  expect(await look()).toMatchObject([foreign]);
+  node.known.get(hash)!.askedMsat = askedMsat;
+  expect(await look()).toEqual([]);
+});
+
 it('marks nothing where it only looks, and nothing by a node that is away', async () => {
   await taken();
   const before = await waiting();

@@ -13,7 +13,7 @@ import { bytes, written } from '../chain/lightning-writer';
  *  real one. */
 
 type State = 'OPEN' | 'ACCEPTED' | 'SETTLED' | 'CANCELED';
-type Known = { state: State; text: string; askedMsat: bigint; paidMsat: bigint; expiryHeight: number };
+type Known = { state: State; text: string; memo: string; askedMsat: bigint; paidMsat: bigint; expiryHeight: number };
 type Paid = { status: 'SUCCEEDED' | 'FAILED' | 'IN_FLIGHT'; amountMsat: bigint };
 type Answer = Readonly<{ status?: number; body: object }>;
 
@@ -215,7 +215,7 @@ export class LndSimulator {
       ],
       { prefix: `lnbcrt${askedMsat / 100n}n`, createdAt: Math.floor(Date.now() / 1000), signedBy: secret },
     );
-    this.known.set(hash, { state: 'OPEN', text, askedMsat, paidMsat: 0n, expiryHeight: 0 });
+    this.known.set(hash, { state: 'OPEN', text, memo: body['memo']!, askedMsat, paidMsat: 0n, expiryHeight: 0 });
     return { body: { payment_request: text, add_index: '1' } };
   }
   private settle(preimage: string): Answer {
@@ -236,11 +236,11 @@ export class LndSimulator {
     found.state = 'CANCELED';
     return { body: {} };
   }
-  private view(hash: string, { state, text, askedMsat, paidMsat, expiryHeight }: Known): object {
+  private view(hash: string, { state, text, memo, askedMsat, paidMsat, expiryHeight }: Known): object {
     const isThere = state === 'ACCEPTED' || state === 'SETTLED';
     const part = { state, amt_msat: paidMsat.toString(), expiry_height: expiryHeight };
     return {
-      ...{ state, r_hash: Buffer.from(hash, 'hex').toString('base64'), payment_request: text },
+      ...{ state, r_hash: Buffer.from(hash, 'hex').toString('base64'), payment_request: text, memo },
       ...{ value_msat: askedMsat.toString(), amt_paid_msat: isThere ? paidMsat.toString() : '0' },
       htlcs: isThere ? [part] : [],
     };
