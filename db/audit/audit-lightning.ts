@@ -17,7 +17,7 @@ const foreign = 'a payer is shown an invoice that our Lightning node has not mad
 /** I4, I5, I12 and I15 against the word of our Lightning node: it has what is booked, took and paid what was booked,
  *  has made what payers are shown, and holds money for our invoices alone. A node that does not answer is left for the
  *  next look. `mark`: keeps what it has said of what ended. */
-export async function auditInvoices(db: DataSource, node: LightningWitness, mark?: MarkEnded): Promise<Violation[]> {
+export async function auditInvoices(db: DataSource, node: LightningWitness, mark: MarkEnded): Promise<Violation[]> {
   const pending = await answered(pendingBy(node));
   if (!pending) return [];
   const strangers = await strange(db, pending);

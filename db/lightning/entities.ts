@@ -58,8 +58,10 @@ export const lightningPaymentEntity = entity('lightning_payment', {
 export const lightningUnauditedEntity = entity('lightning_unaudited', {
   kind: key(text<'invoice' | 'payment'>()),
   hash: key(text()),
-  /** Looks in which the node gave no answer about it. */
+  /** Looks in a row in which the node gave no answer about it. */
   tries: smallint(),
+  /** When the node was asked about it last; null: never. */
+  compared_at: nullable(timestamptz()),
 });
 
 /** One row: what the node said last. Satoshi. */

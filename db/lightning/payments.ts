@@ -13,7 +13,7 @@ import type { lightningPaymentEntity } from './entities';
 export type LightningPaymentRow = RowOf<typeof lightningPaymentEntity>;
 
 /** How long after its time an invoice counts as one that the node refuses, whatever its clock says. */
-const clocksDifferBy = '10 minutes';
+export const clocksDifferBy = '10 minutes';
 
 /** What a payment is for: one row of each has one payment, for ever. */
 export type PaidFor = Readonly<{ kind: InvoicedKind; ref: string }>;

@@ -177,7 +177,7 @@ export const tableGrants: TableGrants = {
     operator: 'SELECT, UPDATE (given_up_at)',
     signer: 'SELECT, INSERT, UPDATE (calls, fee_msat, outcome, over_at, preimage, unanswered)',
   },
-  lightning_unaudited: { payments: 'SELECT, UPDATE (tries), DELETE', audit: 'SELECT' },
+  lightning_unaudited: { payments: 'SELECT, UPDATE (compared_at, tries), DELETE', audit: 'SELECT' },
   live_key: { 'api, payments': 'SELECT' },
   mail: {
     api: 'SELECT, INSERT, UPDATE (last_error, sealed, sent_at), DELETE',

@@ -1,4 +1,9 @@
 import { confirmRequest, fileRequest } from '../../commands/operators/requests';
+import { lndInvoices } from '../../chains/lightning/invoices';
+import { lndPayments } from '../../chains/lightning/payments';
+import { lndReadings } from '../../chains/lightning/readings';
+import { audit } from '../../db/audit/audit';
+import { markEnded } from '../../db/audit/mark-lightning';
 import { connectionsTo, urlFor } from '../setup/postgres';
 import { anOperator } from '../operators';
 import { unguarded } from '../unguarded';
@@ -6,15 +11,18 @@ import {
   balanceOf,
   calls,
   db,
+  expire,
   found,
   h,
   node,
+  payments,
   richAnew,
   rowOf,
   shown,
   signer,
   step,
   untouched,
+  usual,
   waiting,
   withNode,
   type Rich,
@@ -108,6 +116,55 @@ it('is not given up where every call was answered, nor where there is none', asy
   });
   for (const none of ['ab'.repeat(32), 'no hash'])
     await expect(giveUp(none)).rejects.toMatchObject({ code: 'VALIDATION_ERROR' });
+});
+
+/** The audit that looks again and again, with the word of the node. */
+async function look(): Promise<string[]> {
+  const { track } = lndPayments(node.login);
+  const lightning = { ...lndInvoices(node.login, 'regtest'), ...lndReadings(node.login, 'regtest'), track };
+  const all = await audit(payments, { settleMs: 1, mark: markEnded(payments), lightning });
+  return all.flatMap((one) => (one.what.startsWith('the Lightning node paid') ? one.found : []));
+}
+/** Others fail after it, one after the other. */
+const failOthers = (like: string, count: number): Promise<unknown> =>
+  unguarded(db, (tx) =>
+    tx.query(
+      `INSERT INTO lightning_payment (hash, withdrawal_id, invoice, amount_msat, fee_limit_msat, expires_at, outcome,
+         over_at)
+         SELECT encode(sha256(n::text::bytea), 'hex'), lpad(n::text, 24, '0'), invoice, amount_msat, fee_limit_msat,
+                expires_at, 'failed', clock_timestamp()
+           FROM lightning_payment, generate_series(1, $2) n WHERE hash = $1`,
+      [like, count],
+    ),
+  );
+
+it('is compared until the node refuses its invoice: a call that nobody expected may have arrived', async () => {
+  const { hash } = await unanswered();
+  await age(hash, 24);
+  await giveUp(hash);
+  await step(hash);
+  for (let n = 0; n < 2; n += 1) expect(await look()).toEqual([]);
+  await failOthers(hash, 201);
+  node.paid.set(hash, { status: 'SUCCEEDED', amountMsat: 20_000_000n });
+  expect(await look()).toEqual([expect.stringContaining(hash)]);
+  node.paid.delete(hash);
+  await expire(hash);
+  expect(await look()).toEqual([]);
+  const left = 'SELECT FROM lightning_unaudited WHERE hash = $1';
+  expect(await db.query(left, [hash])).toEqual([]);
+});
+
+it.each([
+  ['the day', [26_000, 5]],
+  ['this process', [5, 26_000]],
+] as const)('is not called by a machine that was halted, as the clock of %s says', async (_, later) => {
+  const { hash } = await waiting(ann);
+  const clocks = jest.fn<readonly number[], []>().mockReturnValueOnce([0, 0]).mockReturnValueOnce(later);
+  expect(await step(hash, usual, { clocks })).toBe('this process was halted before the call');
+  expect(calls(hash)).toBe(0);
+  expect(await rowOf(hash)).toMatchObject({ calls: 1, unanswered: 0, outcome: null });
+  await step(hash);
+  expect(calls(hash)).toBe(1);
 });
 
 it('is given up by no role alone, and called at the time that the database says', async () => {

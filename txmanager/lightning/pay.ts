@@ -30,8 +30,14 @@ export type PayDeps = Readonly<{
   record: Pick<CallRecord, 'keep'>;
   /** When this process has called last, by hash; absent: calls need no pause. A process that starts remembers none. */
   calledAt?: Map<string, number>;
+  /** Milliseconds of the day's clock and of one that only counts on: of a machine that was halted one of them stood. */
+  clocks?: () => readonly number[];
 }> &
   Pick<Signer, 'newDestinations'>;
+
+/** A call that was decided on is begun this soon, or not at all: when it is given up, nobody expects it any more. */
+const beginWithinMs = 25_000;
+const bothClocks = (): readonly number[] => [Date.now(), performance.now()];
 
 /** Ways are looked for so long, and in so many parts. */
 const [timeoutSeconds, maxParts] = [60, 16];
@@ -48,8 +54,14 @@ type Read = Awaited<ReturnType<typeof readPayment>>;
 export async function stepPayment(deps: PayDeps, hash: string): Promise<string | null> {
   const before = await readPayment(deps.db, hash);
   const seen = await deps.payments.track(hash);
+  const { clocks = bothClocks } = deps;
+  const decidedAt = clocks();
   const done = await deps.db.transaction((tx) => stepIn(deps, tx, before, seen));
   if (!done.isToSend) return done.waitsFor ?? null;
+  if (clocks().some((now, n) => Math.abs(now - decidedAt[n]!) > beginWithinMs)) {
+    await noteAnswered(deps.db, hash); // there is no call that could arrive
+    return 'this process was halted before the call';
+  }
   const { invoice, fee_limit_msat: limit } = before;
   deps.calledAt?.set(hash, performance.now());
   // Where this fails the call counts as unanswered: it may yet arrive. A refusal is an answer.
