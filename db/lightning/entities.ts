@@ -52,6 +52,10 @@ export const lightningPaymentEntity = entity('lightning_payment', {
   called_at: nullable(timestamptz()),
   /** Since when no call can arrive any more, as two operators have said. */
   given_up_at: nullable(timestamptz()),
+  /** Since when the node has it under way, by its last word; null: it has said otherwise since, or nothing yet. */
+  under_way_at: nullable(timestamptz()),
+  /** Since when the node says that it never heard of what it had under way. */
+  forgotten_at: nullable(timestamptz()),
 });
 
 /** What has ended and was not held against the word of the node yet. */

@@ -160,12 +160,36 @@ export const countCall = (tx: EntityManager, hash: string): Promise<number> =>
   ]);
 
 /** After the node has answered a call, with whatever: it cannot arrive any more. */
-export const noteAnswered = (db: DataSource, hash: string): Promise<number> =>
+export const noteAnswered = (db: DataSource, hash: string, isUnderWay: boolean): Promise<number> =>
   changedCount(
     db.manager,
-    'UPDATE lightning_payment SET unanswered = unanswered - 1 WHERE hash = $1 AND unanswered > 0 AND outcome IS NULL',
-    [hash],
+    `UPDATE lightning_payment
+        SET unanswered = unanswered - 1,
+            under_way_at = CASE WHEN $2 THEN coalesce(under_way_at, clock_timestamp()) ELSE under_way_at END
+      WHERE hash = $1 AND unanswered > 0 AND outcome IS NULL`,
+    [hash, isUnderWay],
   );
+
+/** Notes what the node says of an open payment, where that is news. Returns whether it does not know what it had under
+ *  way by its last word. */
+export async function noteWord(
+  tx: EntityManager,
+  { hash, under_way_at: underWayAt, forgotten_at: forgottenAt, outcome }: LightningPaymentRow,
+  said: 'unknown' | 'under way' | 'failed' | 'paid',
+): Promise<boolean> {
+  const isForgotten = said === 'unknown' && underWayAt !== null && outcome === null;
+  const isUnderWay = said === 'under way' || isForgotten;
+  const isNews = isUnderWay !== (underWayAt !== null) || isForgotten !== (forgottenAt !== null);
+  if (isNews && outcome === null)
+    await tx.query(
+      `UPDATE lightning_payment
+          SET under_way_at = CASE WHEN $2 THEN coalesce(under_way_at, clock_timestamp()) END,
+              forgotten_at = CASE WHEN $3 THEN coalesce(forgotten_at, clock_timestamp()) END
+        WHERE hash = $1`,
+      [hash, isUnderWay, isForgotten],
+    );
+  return isForgotten;
+}
 
 /** Notes how it ended. */
 export const endPayment = (

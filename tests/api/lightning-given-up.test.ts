@@ -4,12 +4,15 @@ import { lndPayments } from '../../chains/lightning/payments';
 import { lndReadings } from '../../chains/lightning/readings';
 import { audit } from '../../db/audit/audit';
 import { markEnded } from '../../db/audit/mark-lightning';
+import { freeze, unfreeze } from '../../db/limits/outbound';
+import { noteOverdue } from '../../db/lightning/overdue';
 import { connectionsTo, urlFor } from '../setup/postgres';
 import { anOperator } from '../operators';
 import { unguarded } from '../unguarded';
 import {
   balanceOf,
   calls,
+  currency,
   db,
   expire,
   found,
@@ -116,6 +119,72 @@ it('is not given up where every call was answered, nor where there is none', asy
   });
   for (const none of ['ab'.repeat(32), 'no hash'])
     await expect(giveUp(none)).rejects.toMatchObject({ code: 'VALIDATION_ERROR' });
+});
+
+describe('of which the node has lost its memory', () => {
+  /** The node had it under way, and says that it never heard of it. */
+  async function forgotten(): Promise<{ id: string; hash: string }> {
+    const one = await waiting(ann);
+    node.nextEnd = 'IN_FLIGHT';
+    await step(one.hash);
+    expect(await rowOf(one.hash)).toMatchObject({ calls: 1, unanswered: 0, under_way_at: expect.any(Date) });
+    node.paid.delete(one.hash);
+    for (let n = 0; n < 3; n += 1) expect(await step(one.hash)).toBe('the node has forgotten it');
+    return one;
+  }
+  const ageForgotten = (hash: string): Promise<unknown> =>
+    unguarded(db, (tx) =>
+      tx.query(`UPDATE lightning_payment SET forgotten_at = forgotten_at - interval '1 day' WHERE hash = $1`, [hash]),
+    );
+
+  it('is neither called again nor failed, also once its invoice is over, and booked once the node knows it', async () => {
+    const { id, hash } = await forgotten();
+    await expire(hash);
+    expect(await step(hash)).toBe('the node has forgotten it');
+    expect([calls(hash), (await shown(ann, id))['status']]).toEqual([1, 'processing']);
+    await payments.transaction(noteOverdue);
+    const incident = `SELECT details->>'hash' AS hash FROM incident
+      WHERE subject_id = $1 AND kind = 'lightning-overdue' AND details->>'forgottenSince' IS NOT NULL`;
+    expect(await db.query(incident, [id])).toEqual([{ hash }]);
+    await expect(
+      signer.query(`UPDATE lightning_payment SET outcome = 'failed', over_at = now() WHERE hash = $1`, [hash]),
+    ).rejects.toMatchObject({ code: 'CP012' });
+    node.paid.set(hash, { status: 'IN_FLIGHT', amountMsat: 20_000_000n });
+    expect(await step(hash)).toBe('the node has it under way, or may have');
+    expect(await rowOf(hash)).toMatchObject({ forgotten_at: null });
+    node.paid.get(hash)!.status = 'SUCCEEDED';
+    await step(hash);
+    expect(await shown(ann, id)).toMatchObject({ status: 'completed' });
+    expect(await found()).toEqual([]);
+  });
+
+  it('is failed by two operators, a day after it was forgotten', async () => {
+    const { id, hash } = await forgotten();
+    await age(hash, 48);
+    await expect(giveUp(hash)).rejects.toMatchObject({
+      ...{ code: 'ACT_REFUSED', message: expect.stringContaining('forgotten payment') },
+    });
+    await ageForgotten(hash);
+    await giveUp(hash);
+    await step(hash);
+    expect([calls(hash), (await shown(ann, id))['status']]).toEqual([1, 'failed']);
+    expect(await balanceOf(ann)).toMatchObject(untouched);
+  });
+
+  it('is called again where the last word of the node was that it has failed', async () => {
+    const { hash } = await waiting(ann);
+    node.nextEnd = 'FAILED';
+    await step(hash);
+    await freeze(db.manager, currency, 'looked at');
+    expect(await step(hash)).toBe('BTC_LN is frozen');
+    expect(await rowOf(hash)).toMatchObject({ calls: 1, under_way_at: null });
+    await unfreeze(db.manager, currency);
+    node.paid.delete(hash);
+    node.nextEnd = 'SUCCEEDED';
+    await step(hash);
+    await step(hash);
+    expect([calls(hash), await rowOf(hash)]).toMatchObject([2, { outcome: 'paid' }]);
+  });
 });
 
 /** The audit that looks again and again, with the word of the node. */

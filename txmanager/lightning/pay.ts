@@ -6,6 +6,7 @@ import {
   endPayment,
   lockLightningPayment,
   noteAnswered,
+  noteWord,
   paidFor,
   readPayment,
   type LightningPaymentRow,
@@ -59,14 +60,14 @@ export async function stepPayment(deps: PayDeps, hash: string): Promise<string |
   const done = await deps.db.transaction((tx) => stepIn(deps, tx, before, seen));
   if (!done.isToSend) return done.waitsFor ?? null;
   if (clocks().some((now, n) => Math.abs(now - decidedAt[n]!) > beginWithinMs)) {
-    await noteAnswered(deps.db, hash); // there is no call that could arrive
+    await noteAnswered(deps.db, hash, false); // there is no call that could arrive
     return 'this process was halted before the call';
   }
   const { invoice, fee_limit_msat: limit } = before;
   deps.calledAt?.set(hash, performance.now());
   // Where this fails the call counts as unanswered: it may yet arrive. A refusal is an answer.
   const answer = await deps.payments.pay({ invoice, feeLimitMsat: BigInt(limit), timeoutSeconds, maxParts });
-  await noteAnswered(deps.db, hash);
+  await noteAnswered(deps.db, hash, answer.state === 'under way' || answer.state === 'paid');
   return answer.state === 'refused' ? `the node refuses it: ${answer.reason}` : null;
 }
 
@@ -75,16 +76,18 @@ async function stepIn(deps: PayDeps, tx: EntityManager, before: Read, seen: Seen
   const { kind, ref } = paidFor(before);
   const obligation = (await owners[kind].obligation(tx, ref))!;
   const row = await lockLightningPayment(tx, hash);
-  // A call that began or ended since the node was asked makes its answer an old one.
+  // A call that began or ended since the node was asked makes its answer an old one, and so does a newer answer.
   if (row.calls !== before.calls || row.unanswered !== before.unanswered || row.outcome !== before.outcome) return {};
+  if ((row.under_way_at === null) !== (before.under_way_at === null)) return {};
+  const isForgotten = await noteWord(tx, row, seen.state);
   const { calls, unanswered, outcome } = row;
   const record = { calls, unanswered, outcome };
-  const isOver = { isExpired: before.isExpired, isGivenUp: row.given_up_at !== null };
+  const isOver = { isExpired: before.isExpired, isGivenUp: row.given_up_at !== null, isForgotten };
   const isTooSoon = performance.now() - (deps.calledAt?.get(hash) ?? -Infinity) < pauseMs;
   const step = nextOutgoingStep({ record, ...isOver, sighting: seen, maySend: true, isTooSoon });
   switch (step.do) {
     case 'wait':
-      return { waitsFor: 'the node has it under way, or may have' };
+      return { waitsFor: isForgotten ? 'the node has forgotten it' : 'the node has it under way, or may have' };
     case 'end':
       return {};
     case 'fail':
