@@ -25,8 +25,9 @@ export function paidFor(row: Pick<LightningPaymentRow, OwnerColumn>): PaidFor {
 }
 
 const ownerSql = (kind: string, table: string, status: string): string =>
-  `SELECT ${status} AS status, o.updated_at FROM ${table} o WHERE o.id = l.${kind}_id`;
-/** SQL: payments `l` with what each is for, `o`: its status in the words of withdrawals, and since when it has it. */
+  `SELECT ${status} AS status, o.updated_at, o.merchant_id FROM ${table} o WHERE o.id = l.${kind}_id`;
+/** SQL: payments `l` with what each is for, `o`: its status in the words of withdrawals, since when it has it, and whose
+ *  it is. */
 export const paymentsWithRows = `lightning_payment l CROSS JOIN LATERAL (${Object.entries<KindFacts>(kinds)
   .flatMap(([kind, { invoiced }]) => (invoiced === null ? [] : [ownerSql(kind, invoiced.table, invoiced.status)]))
   .join(' UNION ALL ')}) o`;
@@ -71,10 +72,11 @@ const awaitingRows = Object.entries<KindFacts>(kinds)
   .join(' UNION ALL ');
 /** What goes to a Lightning address, may leave, and has no invoice yet. While its money is stopped no invoice is asked
  *  for: it would expire meanwhile. Merchants take turns, so that nobody waits for the mass payout of another. */
-export type AwaitsInvoice = PaidFor & Readonly<{ address: string; currency: Currency; net_amount: string }>;
+export type AwaitsInvoice = PaidFor &
+  Readonly<{ merchantId: string; address: string; currency: Currency; net_amount: string }>;
 export const awaitInvoices = (db: DataSource): Promise<AwaitsInvoice[]> =>
   db.query<AwaitsInvoice[]>(
-    `SELECT o.kind, o.id AS ref, o.address, o.currency, o.net_amount FROM (${awaitingRows}) o
+    `SELECT o.kind, o.id AS ref, o.merchant_id AS "merchantId", o.address, o.currency, o.net_amount FROM (${awaitingRows}) o
        JOIN merchant m ON m.id = o.merchant_id
       WHERE m.held_because IS NULL AND NOT EXISTS (SELECT FROM egress_freeze f WHERE f.currency IN (o.currency, $1))
       ORDER BY row_number() OVER (PARTITION BY o.merchant_id ORDER BY o.id), o.id`,
@@ -122,10 +124,20 @@ export const hasOpenInvoice = async (
     ])
   ).length > 0;
 
+/** How many of a merchant the node was told to pay, and has not ended. */
+export async function countUnderWay(tx: EntityManager, merchantId: string): Promise<number> {
+  const [row] = await tx.query<[{ count: number | null }]>(
+    `SELECT count(*)::int AS count FROM ${paymentsWithRows}
+      WHERE l.outcome IS NULL AND l.calls > 0 AND o.merchant_id = $1`,
+    [merchantId],
+  );
+  return row.count ?? 0;
+}
+
 /** Those that have not ended: let go, or called for. The oldest first. */
-export const openPayments = (db: DataSource): Promise<Array<{ hash: string }>> =>
-  db.query<Array<{ hash: string }>>(
-    `SELECT l.hash FROM ${paymentsWithRows}
+export const openPayments = (db: DataSource): Promise<Array<{ hash: string; merchantId: string }>> =>
+  db.query<Array<{ hash: string; merchantId: string }>>(
+    `SELECT l.hash, o.merchant_id AS "merchantId" FROM ${paymentsWithRows}
       WHERE l.outcome IS NULL AND (o.status IN ('pending', 'processing', 'broadcast') OR l.calls > 0)
       ORDER BY l.created_at, l.hash`,
   );

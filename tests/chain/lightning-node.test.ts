@@ -297,6 +297,9 @@ describe('a payment', () => {
     isCut = () => true;
     await expect(payments().pay({ ...paying, amountMsat: 7n })).rejects.toMatchObject(away);
     expect(asked.map(({ body }) => body)).toEqual([expect.objectContaining({ amt_msat: '7' })]);
+    asked = [];
+    await expect(payments().pay({ ...paying, mostBlocks: 1008 })).rejects.toMatchObject(away);
+    expect(asked.map(({ body }) => body)).toEqual([expect.objectContaining({ cltv_limit: 1008 })]);
   });
 
   it('that the node refuses does not begin; what is said of a connection is no answer', async () => {

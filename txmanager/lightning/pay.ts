@@ -29,6 +29,8 @@ export type PayDeps = Readonly<{
   network: BitcoinNetwork;
   /** Outside the database, which may be restored to before a call. */
   record: Pick<CallRecord, 'keep'>;
+  /** Payments of one merchant that the node has under way at once, at the most; absent: as usual. */
+  mostUnderWay?: number;
   /** When this process has called last, by hash; absent: calls need no pause. A process that starts remembers none. */
   calledAt?: Map<string, number>;
   /** Milliseconds of the day's clock and of one that only counts on: of a machine that was halted one of them stood. */
@@ -40,8 +42,9 @@ export type PayDeps = Readonly<{
 const beginWithinMs = 25_000;
 const bothClocks = (): readonly number[] => [Date.now(), performance.now()];
 
-/** Ways are looked for so long, and in so many parts. */
-const [timeoutSeconds, maxParts] = [60, 16];
+/** How long ways are looked for, in how many parts, and for how many blocks it may be under way: a week, as the hints of
+ *  an invoice may ask for more than the invoice does. */
+const bounds = { timeoutSeconds: 60, maxParts: 16, mostBlocks: 1008 } as const;
 
 export const notPaid = 'No way to its receiver was found, or the invoice has expired: nothing has left';
 
@@ -66,7 +69,7 @@ export async function stepPayment(deps: PayDeps, hash: string): Promise<string |
   const { invoice, fee_limit_msat: limit } = before;
   deps.calledAt?.set(hash, performance.now());
   // Where this fails the call counts as unanswered: it may yet arrive. A refusal is an answer.
-  const answer = await deps.payments.pay({ invoice, feeLimitMsat: BigInt(limit), timeoutSeconds, maxParts });
+  const answer = await deps.payments.pay({ invoice, feeLimitMsat: BigInt(limit), ...bounds });
   await noteAnswered(deps.db, hash, answer.state === 'under way' || answer.state === 'paid');
   return answer.state === 'refused' ? `the node refuses it: ${answer.reason}` : null;
 }
