@@ -60,7 +60,8 @@ async function pendingBy(node: LightningWitness): Promise<Pending> {
 
 async function shortfall(db: DataSource, node: LightningWitness): Promise<string[]> {
   const position = await answered(lightningPosition(db, node));
-  return position?.missing ? [`it lacks ${position.missing}`] : [];
+  // Without the amount, which differs from look to look: only what both looks find is named.
+  return position?.missing ? ['the incident `unreconciled` of BTC_LN says how much'] : [];
 }
 
 /** Invoices that payers may see now: each is the very text that the node has written for its hash, payment and amount,
