@@ -34,7 +34,7 @@ export type EndedWitness = Readonly<{
 
 const [pageSize, mostPages, newest] = [200, 10, 200];
 /** A look ends after so many questions in a row without an answer: the node is away. */
-const mostSilent = 3;
+export const mostSilent = 3;
 /** From then on a row is named about which the node gives no answer, while it answers others. */
 const namedAfterTries = 5;
 

@@ -5,6 +5,7 @@ import { lndReadings } from '../../chains/lightning/readings';
 import { audit } from '../../db/audit/audit';
 import { markEnded } from '../../db/audit/mark-lightning';
 import { connectionsTo, freshDatabase, urlFor } from '../setup/postgres';
+import { unguarded } from '../unguarded';
 import { aPaymentWithInvoice, askedMsat, follow } from './lightning-shop';
 import { LndSimulator } from './lnd-simulator';
 
@@ -128,6 +129,23 @@ it('names an invoice of the node that is of no payment of ours, and was booked a
   expect(await look()).toMatchObject([foreign]);
   node.known.get(hash)!.askedMsat = askedMsat;
   expect(await look()).toEqual([]);
+});
+
+it('names what a payer is shown and the node has not made, behind a row about which it gives no answer', async () => {
+  const [mute, forged] = ['aa'.repeat(32), 'ff'.repeat(32)];
+  const rows = [await aPaymentWithInvoice(db, payments), await aPaymentWithInvoice(db, payments)];
+  for (const [n, hash] of [mute, forged].entries())
+    await chain.query(`UPDATE lightning_invoice SET hash = $2, state = 'open', invoice = 'lnbcrt1forged' WHERE id = $1`, [
+      ...[rows[n]!.invoiceId, hash],
+    ]);
+  node.isAway = (path) => path === `/v1/invoice/${mute}`;
+  const named = [{ invariant: 'I15', found: [expect.stringContaining(forged)] }];
+  for (let looks = 0; looks < 4; looks += 1) expect(await look()).toMatchObject(named);
+  node.mend();
+  for (const { invoiceId } of rows) await db.query(`SELECT decide_lightning($1, 'return', 'forged')`, [invoiceId]);
+  await follow({ db, chain, node });
+  await unguarded(db, (tx) => tx.query(`DELETE FROM lightning_invoice WHERE hash = ANY($1)`, [[mute, forged]]));
+  await db.query(`DELETE FROM lightning_unaudited WHERE hash = ANY($1)`, [[mute, forged]]);
 });
 
 it('marks nothing where it only looks, and nothing by a node that is away', async () => {
