@@ -113,6 +113,32 @@ it('is not kept by an invoice that it does not wait for, whatever the node is', 
   await look();
 });
 
+it('waits two days for money that was to be taken, and that the node has forgotten', async () => {
+  const one = await offered();
+  await look();
+  const { hash } = (await read(one)) as InvoiceRow & { hash: string };
+  node.pay(hash, askedMsat);
+  node.isAway = (path) => path.includes('settle');
+  await follow(followed, () => undefined);
+  node.mend();
+  node.known.delete(hash);
+  const decided = (hours: number): Promise<unknown> =>
+    unguarded(db, (tx) =>
+      tx.query('UPDATE lightning_invoice SET decided_at = now() - make_interval(hours => $2) WHERE id = $1', [
+        ...[one.invoiceId, hours],
+      ]),
+    );
+  await decided(47);
+  await look();
+  expect(await read(one)).toMatchObject({ state: 'taking' });
+  await decided(49);
+  await look();
+  expect(await read(one)).toMatchObject({ state: 'cancelled', taken_msat: null });
+  expect(await db.query(`SELECT FROM incident WHERE kind = 'held-lost' AND resolved_at IS NULL`)).toEqual([]);
+  await endTime(one);
+  expect(await run(one)).toBe('EXPIRED');
+});
+
 it.each([
   ['slow', -600_000],
   ['fast', 600_000],
