@@ -13,7 +13,7 @@ import { bytes, written } from '../chain/lightning-writer';
  *  real one. */
 
 type State = 'OPEN' | 'ACCEPTED' | 'SETTLED' | 'CANCELED';
-type Known = { state: State; text: string; memo: string; askedMsat: bigint; paidMsat: bigint; expiryHeight: number };
+type Known = { state: State; text: string; askedMsat: bigint; paidMsat: bigint; expiryHeight: number; memo?: string };
 type Paid = { status: 'SUCCEEDED' | 'FAILED' | 'IN_FLIGHT'; amountMsat: bigint };
 type Answer = Readonly<{ status?: number; body: object }>;
 
@@ -243,7 +243,7 @@ export class LndSimulator {
     found.state = 'CANCELED';
     return { body: {} };
   }
-  private view(hash: string, { state, text, memo, askedMsat, paidMsat, expiryHeight }: Known): object {
+  private view(hash: string, { state, text, askedMsat, paidMsat, expiryHeight, memo = '' }: Known): object {
     const isThere = state === 'ACCEPTED' || state === 'SETTLED';
     const part = { state, amt_msat: paidMsat.toString(), expiry_height: expiryHeight };
     return {
