@@ -1,8 +1,10 @@
 import type { DataSource } from 'typeorm';
+import { followInvoices } from '../../activities/lightning/follow';
 import { createCodecs } from '../../chains/codecs';
 import { newPreimage } from '../../chains/lightning/preimage';
 import { readInvoice } from '../../chains/lightning/invoice';
 import { lndInvoices } from '../../chains/lightning/invoices';
+import { lndReadings } from '../../chains/lightning/readings';
 import { audit } from '../../db/audit/audit';
 import type { InvoiceRow } from '../../db/lightning/invoices';
 import { startHarness, type Harness } from '../api/harness';
@@ -86,6 +88,22 @@ it('expires without an invoice once the node has said that it never made one', a
   await look();
   expect(await read(one)).toMatchObject({ state: 'cancelled', hash: null });
   expect(await run(one)).toBe('EXPIRED');
+});
+
+it('finds one under an earlier key of the preimages', async () => {
+  const one = await offered();
+  const { hash } = newPreimage(['11'.repeat(32)], one.invoiceId);
+  await lndInvoices(node.login, 'regtest').create({
+    ...{ hash, amountMsat: askedMsat, description: one.paymentId, expirySeconds: 600, cltvBlocks: 80 },
+  });
+  node.pay(hash, askedMsat);
+  node.take(hash);
+  await recovered();
+  await followInvoices({
+    ...{ db: chain, invoices: lndInvoices(node.login, 'regtest'), readings: lndReadings(node.login, 'regtest') },
+    ...{ keys: ['22'.repeat(32), '11'.repeat(32)], log: { error: (fields) => expect(fields).toEqual({}) } },
+  });
+  expect([await read(one), await statusOf(one)]).toMatchObject([{ hash, state: 'taken' }, 'SETTLED']);
 });
 
 it('finds an invoice that was named, made and paid in the lost time', async () => {
