@@ -109,8 +109,9 @@ async function tryOne(deps: FetchDeps, row: AwaitsInvoice, tries: Tries, now: nu
   if (count >= mostTries) await giveUp(deps.db, row);
 }
 
-/** One look at all that have no invoice yet, in turns of their merchants. Of one merchant those that were asked for least
- *  come first: hosts that never answer keep nobody else waiting for long. `servedAt`: when each merchant had a turn. */
+/** One look at all that have no invoice yet, in turns of their merchants. Of one merchant those that were asked for
+ *  least come first: hosts that never answer keep nobody else waiting for long. `servedAt`: when each merchant had a
+ *  turn. */
 export async function fetchInvoices(
   deps: FetchDeps,
   tries: Tries,

@@ -80,8 +80,8 @@ function note({ log }: LightningDeps, { id }: InvoiceRow, error: unknown): false
   return false;
 }
 
-/** The hash that the invoice gets, stored before the node hears of it: that of an earlier key where the node has made it
- *  in the time that a recovery has lost. null: it is too late for one, and the node knows of none either. */
+/** The hash that the invoice gets, stored before the node hears of it: that of an earlier key where the node has made
+ *  it in the time that a recovery has lost. null: it is too late for one, and the node knows of none either. */
 async function named({ db, invoices, keys }: LightningDeps, row: InvoiceRow): Promise<string | null> {
   let { hash } = newPreimage(keys, row.id);
   for (const earlier of earlierHashes(keys, row.id))

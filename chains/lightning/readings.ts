@@ -54,8 +54,8 @@ export type LndReadings = Readonly<{
    *  way may count twice. Millisatoshi. */
   holds(): Promise<bigint>;
   /** What is offered to the node in its channels, by hash: money that it holds, and what it has taken whose channel has
-   *  not told the other side yet; not what it passes on. lnd says whole satoshi: each is given as one more, at the most.
-   *  Millisatoshi. */
+   *  not told the other side yet; not what it passes on. lnd says whole satoshi: each is given as one more, at the
+   *  most. Millisatoshi. */
   incoming(): Promise<ReadonlyArray<Readonly<{ hash: string; msat: bigint }>>>;
   /** An invoice as lnd itself reads it: what it would pay, to whom. */
   decode(invoice: string): Promise<Pick<Invoice, 'amountMsat' | 'hash' | 'payee' | 'createdAt' | 'expiresAt'>>;

@@ -1,6 +1,15 @@
 import type { DataSource } from 'typeorm';
 import { answered } from './answered';
-import { compareInvoices, comparePayments, isMadeFor, mostSilent, type AskedRow, type EndedWitness, type MarkEnded, type Seen } from './ended-lightning';
+import {
+  compareInvoices,
+  comparePayments,
+  isMadeFor,
+  mostSilent,
+  type AskedRow,
+  type EndedWitness,
+  type MarkEnded,
+  type Seen,
+} from './ended-lightning';
 import { lightningPosition, type LightningHoldings } from './reconcile-lightning';
 import type { Violation } from './violation';
 

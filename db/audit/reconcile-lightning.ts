@@ -71,8 +71,8 @@ async function takenOf(db: DataSource, incoming: Awaited<ReturnType<LightningHol
   }, 0n);
 }
 
-/** What the node was told to pay, and what was not booked when the books were read: it may have left before the node was
- *  asked, whatever has become of it since. Satoshi. */
+/** What the node was told to pay, and what was not booked when the books were read: it may have left before the node
+ *  was asked, whatever has become of it since. Satoshi. */
 async function leaving(db: DataSource, { open, at }: Before): Promise<bigint> {
   const [row] = await db.query<Array<{ msat: string }>>(
     `SELECT coalesce(sum(amount_msat + fee_limit_msat), 0)::text AS msat FROM lightning_payment

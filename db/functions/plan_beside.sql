@@ -1,7 +1,8 @@
 -- Plans invoices of Lightning beside the addresses of payments of bitcoin: one for each quote, of merchants who take
 -- both, where nothing has come and our node could receive the amount (satoshi). Returns how many. `p_ids`: what the new
 -- rows may be called. Payments that somebody has locked wait for the next look, and where too many stand already, a
--- payment is bitcoin alone. Who has fewest comes first, and nobody has more of the 1,000 than are left free. Called by `planBeside`, from the chain worker of Bitcoin.
+-- payment is bitcoin alone. Who has fewest comes first, and nobody has more of the 1,000 than are left free. Called by
+-- `planBeside`, from the chain worker of Bitcoin.
 CREATE OR REPLACE FUNCTION plan_beside(p_ids text[], p_receivable bigint) RETURNS integer LANGUAGE plpgsql
   SECURITY DEFINER SET search_path = public, pg_temp AS $$
   DECLARE

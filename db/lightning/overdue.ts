@@ -7,8 +7,8 @@ import { paidFor, paymentsWithRows, type LightningPaymentRow } from './payments'
  *  `payments_lightning_paying_age_seconds` and `payments_lightning_taking_age_seconds` have the same bounds. */
 const [payingFor, takingFor] = ['30 minutes', '10 minutes'];
 
-/** Opens an incident for each payment that the node has under way for too long, or has forgotten, and for each invoice whose money it was
- *  told to take and that is not booked. */
+/** Opens an incident for each payment that the node has under way for too long, or has forgotten, and for each invoice
+ *  whose money it was told to take and that is not booked. */
 export async function noteOverdue(tx: EntityManager): Promise<void> {
   type Paying = LightningPaymentRow & { since: Date };
   const paying = await tx.query<Paying[]>(

@@ -26,8 +26,8 @@ export function paidFor(row: Pick<LightningPaymentRow, OwnerColumn>): PaidFor {
 
 const ownerSql = (kind: string, table: string, status: string): string =>
   `SELECT ${status} AS status, o.updated_at, o.merchant_id FROM ${table} o WHERE o.id = l.${kind}_id`;
-/** SQL: payments `l` with what each is for, `o`: its status in the words of withdrawals, since when it has it, and whose
- *  it is. */
+/** SQL: payments `l` with what each is for, `o`: its status in the words of withdrawals, since when it has it, and
+ *  whose it is. */
 export const paymentsWithRows = `lightning_payment l CROSS JOIN LATERAL (${Object.entries<KindFacts>(kinds)
   .flatMap(([kind, { invoiced }]) => (invoiced === null ? [] : [ownerSql(kind, invoiced.table, invoiced.status)]))
   .join(' UNION ALL ')}) o`;
@@ -76,7 +76,8 @@ export type AwaitsInvoice = PaidFor &
   Readonly<{ merchantId: string; address: string; currency: Currency; net_amount: string }>;
 export const awaitInvoices = (db: DataSource): Promise<AwaitsInvoice[]> =>
   db.query<AwaitsInvoice[]>(
-    `SELECT o.kind, o.id AS ref, o.merchant_id AS "merchantId", o.address, o.currency, o.net_amount FROM (${awaitingRows}) o
+    `SELECT o.kind, o.id AS ref, o.merchant_id AS "merchantId", o.address, o.currency, o.net_amount
+       FROM (${awaitingRows}) o
        JOIN merchant m ON m.id = o.merchant_id
       WHERE m.held_because IS NULL AND NOT EXISTS (SELECT FROM egress_freeze f WHERE f.currency IN (o.currency, $1))
       ORDER BY row_number() OVER (PARTITION BY o.merchant_id ORDER BY o.id), o.id`,

@@ -53,8 +53,8 @@ export const mostCalls = 3;
  *  so for some seconds. Without it a moment would take all of them. */
 export const pauseMs = 15_000;
 
-/** Payments of one merchant that the node has under way at once, at the most, where no setting says otherwise. A channel
- *  carries 483, many peers allow 30, and a receiver can hold each of them for days. */
+/** Payments of one merchant that the node has under way at once, at the most, where no setting says otherwise. A
+ *  channel carries 483, many peers allow 30, and a receiver can hold each of them for days. */
 export const usualUnderWay = 16;
 
 /** The next thing to do about a payment. The same facts give the same step. */

@@ -66,7 +66,8 @@ export const givenBefore = 'This invoice was given before: ask for a new one';
 const leastSeconds = 120;
 /** After a lost answer its money waits until its end. Many wallets write a week, and clocks differ. */
 const mostDays = 8;
-/** For so long its receiver can keep a payment under way, and a place in our channels with it. Wallets ask for 9 to 144. */
+/** For so long its receiver can keep a payment under way, and a place in our channels with it. Wallets ask for 9 to
+ *  144. */
 const mostBlocks = 288;
 
 /** Refuses an invoice that is not to be paid from here. `net`: what is to arrive. Throws INVALID_ADDRESS,

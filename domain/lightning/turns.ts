@@ -32,8 +32,8 @@ export class Turns {
   private readonly waiting = new Map<string, Waiting>();
   private readonly servedAt = new Map<string, number>();
 
-  /** Those that are due, in turns: of one merchant the ones that nobody has looked at first, then those that were looked
-   *  at longest ago. `now`: milliseconds of a clock that never goes back. */
+  /** Those that are due, in turns: of one merchant the ones that nobody has looked at first, then those that were
+   *  looked at longest ago. `now`: milliseconds of a clock that never goes back. */
   due<Row extends Open>(open: readonly Row[], now: number): Row[] {
     const hashes = new Set(open.map(({ hash }) => hash));
     for (const hash of this.waiting.keys()) if (!hashes.has(hash)) this.waiting.delete(hash);

@@ -72,6 +72,11 @@ async function endOthers(count: number, first: number): Promise<void> {
      END $$`,
   );
 }
+/** What a thief of the chain worker can write into a row. */
+const give = (invoiceId: string, hash: string, text: string): Promise<unknown> =>
+  chain.query(`UPDATE lightning_invoice SET hash = $2, state = 'open', invoice = $3 WHERE id = $1`, [
+    ...[invoiceId, hash, text],
+  ]);
 const waiting = async (): Promise<number> =>
   (await db.query<[{ n: number }]>('SELECT count(*)::int AS n FROM lightning_unaudited'))[0].n;
 
@@ -116,9 +121,7 @@ it('names an invoice of the node that is of no payment of ours, and was booked a
     ...{ state: 'SETTLED', text: 'lnbcrt1rebalance', memo: 'rebalance', askedMsat, paidMsat: askedMsat },
     expiryHeight: 0,
   });
-  await chain.query(`UPDATE lightning_invoice SET hash = $2, state = 'open', invoice = 'lnbcrt1rebalance' WHERE id = $1`, [
-    ...[invoiceId, hash],
-  ]);
+  await give(invoiceId, hash, 'lnbcrt1rebalance');
   await follow({ db, chain, node });
   expect(await db.query('SELECT status FROM payment WHERE id = $1', [paymentId])).toEqual([{ status: 'SETTLED' }]);
   const foreign = { invariant: 'I15', found: [expect.stringContaining(hash)] };
@@ -134,10 +137,7 @@ it('names an invoice of the node that is of no payment of ours, and was booked a
 it('names what a payer is shown and the node has not made, behind a row about which it gives no answer', async () => {
   const [mute, forged] = ['aa'.repeat(32), 'ff'.repeat(32)];
   const rows = [await aPaymentWithInvoice(db, payments), await aPaymentWithInvoice(db, payments)];
-  for (const [n, hash] of [mute, forged].entries())
-    await chain.query(`UPDATE lightning_invoice SET hash = $2, state = 'open', invoice = 'lnbcrt1forged' WHERE id = $1`, [
-      ...[rows[n]!.invoiceId, hash],
-    ]);
+  for (const [n, hash] of [mute, forged].entries()) await give(rows[n]!.invoiceId, hash, 'lnbcrt1forged');
   node.isAway = (path) => path === `/v1/invoice/${mute}`;
   const named = [{ invariant: 'I15', found: [expect.stringContaining(forged)] }];
   for (let looks = 0; looks < 4; looks += 1) expect(await look()).toMatchObject(named);

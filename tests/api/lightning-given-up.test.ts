@@ -137,7 +137,7 @@ describe('of which the node has lost its memory', () => {
       tx.query(`UPDATE lightning_payment SET forgotten_at = forgotten_at - interval '1 day' WHERE hash = $1`, [hash]),
     );
 
-  it('is neither called again nor failed, also once its invoice is over, and booked once the node knows it', async () => {
+  it('is neither called again nor failed, however long its invoice is over, until the node knows it', async () => {
     const { id, hash } = await forgotten();
     await expire(hash);
     expect(await step(hash)).toBe('the node has forgotten it');

@@ -124,11 +124,7 @@ export const record: CallRecord = {
   since: () => called,
 };
 /** One look of the signer. */
-export const step = (
-  hash: string,
-  newDestinations = usual,
-  more: Partial<PayDeps> = {},
-): Promise<string | null> =>
+export const step = (hash: string, newDestinations = usual, more: Partial<PayDeps> = {}): Promise<string | null> =>
   stepPayment(
     { ...{ db: signer, payments: lndPayments(node.login), network: 'regtest', newDestinations, record }, ...more },
     hash,

@@ -38,10 +38,11 @@ it('has so many payments of one merchant under way at the most, and one more onc
 });
 
 it('looks at the payments of merchants in turn', async () => {
-  const [, second] = await linesWithInvoices(3);
+  const lines = await linesWithInvoices(3);
   const { hash } = await waiting(await rich());
   const order = new Turns().due(await openPayments(signer), 1).map((one) => one.hash);
-  expect(order).toEqual(expect.arrayContaining([hash, second]));
+  expect(order).toEqual(expect.arrayContaining([hash, ...lines]));
+  const [, second] = order.filter((one) => lines.includes(one));
   expect(order.indexOf(hash)).toBeLessThan(order.indexOf(second!));
 });
 

@@ -72,7 +72,8 @@ const fields = (more: readonly Field[] = []): Field[] => [
 const text = written(fields());
 const part = (state: string, amount: string, expiry = 500) => ({ state, amt_msat: amount, expiry_height: expiry });
 const invoice = (state: string, paid = '0', htlcs: readonly object[] = []) => ({
-  ...{ state, r_hash: base64Hash, payment_request: text, memo: 'tea', value_msat: '1000000', amt_paid_msat: paid, htlcs },
+  ...{ state, r_hash: base64Hash, payment_request: text, memo: 'tea', value_msat: '1000000' },
+  ...{ amt_paid_msat: paid, htlcs },
 });
 const sighting = { hash, text, description: 'tea', askedMsat: 1_000_000n, paidMsat: 0n, expiryHeight: null };
 

@@ -75,7 +75,7 @@ describe('held money', () => {
       { record: taking, sighting: unknown },
       { do: 'wait', incident: 'held-lost' },
     ],
-    ['… and is over once it cannot be there', { record: taking, sighting: unknown, isLostForGood: true }, { do: 'end' }],
+    ['… and is over once it has gone back', { record: taking, sighting: unknown, isLostForGood: true }, { do: 'end' }],
     ['… which the word of the node decides', { record: taking, isLostForGood: true }, { do: 'settle' }],
 
     ['that is decided to go back: the node is told', { record: returning }, { do: 'cancel' }],

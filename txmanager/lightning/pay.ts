@@ -42,8 +42,8 @@ export type PayDeps = Readonly<{
 const beginWithinMs = 25_000;
 const bothClocks = (): readonly number[] => [Date.now(), performance.now()];
 
-/** How long ways are looked for, in how many parts, and for how many blocks it may be under way: a week, as the hints of
- *  an invoice may ask for more than the invoice does. */
+/** How long ways are looked for, in how many parts, and for how many blocks it may be under way: a week, as the hints
+ *  of an invoice may ask for more than the invoice does. */
 const bounds = { timeoutSeconds: 60, maxParts: 16, mostBlocks: 1008 } as const;
 
 export const notPaid = 'No way to its receiver was found, or the invoice has expired: nothing has left';
