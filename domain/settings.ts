@@ -11,6 +11,7 @@ import {
   type UtxoNetwork,
   type UtxoPrefix,
 } from './chains/assets';
+import { usualUnderWay } from './lightning/outgoing-payment';
 import { logLevelsPattern, logSubjects } from './log';
 
 /** Every variable a process reads, typed and described; `.env.example` is checked against it. Each secret may come as
@@ -191,6 +192,11 @@ export const configSchema = Type.Object({
   SIGNER_DAILY_CAPS: text(
     'Signer only: what may go to new destinations in 24 hours, currency=amount pairs; else as in domain/chains/assets',
     '',
+  ),
+  SIGNER_LIGHTNING_UNDER_WAY: whole(
+    'Signer only: payments of one merchant that the Lightning node has under way at once, at the most',
+    usualUnderWay,
+    1,
   ),
   SIGNER_EPOCH_FILE: text(
     'Signer only: file in which it counts recoveries of the database; on another disk, and never restored with it',

@@ -58,6 +58,7 @@ void runProcess('signer', async ({ config, db, log, onStop }) => {
             activities: createLightningPayerActivities({
               ...{ db, config, log, ...lightning },
               newDestinations: config.newDestinations,
+              mostUnderWay: config.SIGNER_LIGHTNING_UNDER_WAY,
               record: records.calls,
             }),
             maxConcurrentActivityTaskExecutions: 4,

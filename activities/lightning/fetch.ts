@@ -10,6 +10,7 @@ import type { Config } from '../../domain/config';
 import { DomainError } from '../../domain/errors';
 import { payRequestUrl, readInvoiceAnswer, readPayRequest, type LnurlAnswer } from '../../domain/lightning/lnurl';
 import { checkPayable, invoiceText, type PayableInvoice } from '../../domain/lightning/receiver';
+import { inTurns } from '../../domain/lightning/turns';
 import { owners } from '../../txmanager/lightning/owners';
 import { lookForEver } from '../rest';
 import { askOutside } from '../webhooks/outbound';
@@ -108,13 +109,21 @@ async function tryOne(deps: FetchDeps, row: AwaitsInvoice, tries: Tries, now: nu
   if (count >= mostTries) await giveUp(deps.db, row);
 }
 
-/** One look at all that have no invoice yet. Those that were asked for least come first: hosts that never answer keep
- *  nobody else waiting for long. */
-export async function fetchInvoices(deps: FetchDeps, tries: Tries, now: number): Promise<void> {
+/** One look at all that have no invoice yet, in turns of their merchants. Of one merchant those that were asked for
+ *  least come first: hosts that never answer keep nobody else waiting for long. `servedAt`: when each merchant had a
+ *  turn. */
+export async function fetchInvoices(
+  deps: FetchDeps,
+  tries: Tries,
+  now: number,
+  servedAt: Map<string, number> = new Map(),
+): Promise<void> {
   const rows = await awaitInvoices(deps.db);
   const countOf = ({ ref }: AwaitsInvoice): number => tries.get(ref)?.count ?? 0;
   const due = rows.filter(({ ref }) => (tries.get(ref)?.at ?? now) <= now).sort((a, b) => countOf(a) - countOf(b));
-  await Promise.all(due.slice(0, atOnce).map((row) => tryOne(deps, row, tries, now)));
+  const turn = inTurns(due, atOnce, servedAt).slice(0, atOnce);
+  for (const { merchantId } of turn) servedAt.set(merchantId, now);
+  await Promise.all(turn.map((row) => tryOne(deps, row, tries, now)));
   const waiting = new Set(rows.map(({ ref }) => ref));
   for (const id of tries.keys()) if (!waiting.has(id)) tries.delete(id);
 }
@@ -123,8 +132,9 @@ export const invoiceFetcherActivities = (deps: FetchDeps) => ({
   /** Never returns while its worker lives. */
   async fetchLightningInvoices(): Promise<void> {
     const tries: Tries = new Map();
+    const servedAt = new Map<string, number>();
     await lookForEver(deps.config.POLL_INTERVAL_MS, async () => {
-      if (await isConfirmed(deps.db)) await fetchInvoices(deps, tries, Date.now());
+      if (await isConfirmed(deps.db)) await fetchInvoices(deps, tries, Date.now(), servedAt);
     });
   },
 });

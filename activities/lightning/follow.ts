@@ -1,6 +1,6 @@
 import type { DataSource } from 'typeorm';
 import type { LndInvoices } from '../../chains/lightning/invoices';
-import { newPreimage, preimageOf, type PreimageKeys } from '../../chains/lightning/preimage';
+import { earlierHashes, newPreimage, preimageOf, type PreimageKeys } from '../../chains/lightning/preimage';
 import type { LndReadings } from '../../chains/lightning/readings';
 import { showInvoice } from '../../commands/lightning/show';
 import { stepHeld, type HeldLook } from '../../commands/lightning/step';
@@ -80,10 +80,12 @@ function note({ log }: LightningDeps, { id }: InvoiceRow, error: unknown): false
   return false;
 }
 
-/** The hash that the invoice gets, stored before the node hears of it. null: it is too late for one, and the node knows
- *  of none either, which may have made it in the time that a recovery has lost. */
+/** The hash that the invoice gets, stored before the node hears of it: that of an earlier key where the node has made
+ *  it in the time that a recovery has lost. null: it is too late for one, and the node knows of none either. */
 async function named({ db, invoices, keys }: LightningDeps, row: InvoiceRow): Promise<string | null> {
-  const { hash } = newPreimage(keys, row.id);
+  let { hash } = newPreimage(keys, row.id);
+  for (const earlier of earlierHashes(keys, row.id))
+    if ((await invoices.lookUp(earlier)).state !== 'unknown') hash = earlier;
   if ((await secondsLeft(db, row)) <= 0 && (await invoices.lookUp(hash)).state === 'unknown') return null;
   const own = await nameHash(db, row.id, hash);
   await failPoint('lightning.afterName');

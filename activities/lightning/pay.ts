@@ -5,6 +5,7 @@ import { openPayments } from '../../db/lightning/payments';
 import { isConfirmed } from '../../db/recovery/epoch';
 import type { Config } from '../../domain/config';
 import { DomainError } from '../../domain/errors';
+import { Turns } from '../../domain/lightning/turns';
 import { stepPayment, type PayDeps } from '../../txmanager/lightning/pay';
 import { lookForEver } from '../rest';
 
@@ -16,7 +17,10 @@ export type PayerDeps = PayDeps &
   }>;
 
 /** What was said last of each payment, and of the node as a whole: once is enough; and when each was called for. */
-type Said = { ofNode: string | null; ofPayments: Map<string, string>; calledAt: Map<string, number> };
+type Said = { ofNode: string | null; ofPayments: Map<string, string>; calledAt: Map<string, number>; turns: Turns };
+
+/** A look ends about so soon, whatever is left: the next one sees who has come meanwhile, and goes on behind it. */
+const lookLastsMs = 5000;
 
 /** The node that pays must be the one that the books are of. Throws INTENT_MISMATCH, NODE_UNREACHABLE. */
 async function checkNode({ db, readings }: PayerDeps): Promise<void> {
@@ -26,15 +30,19 @@ async function checkNode({ db, readings }: PayerDeps): Promise<void> {
     throw new DomainError('INTENT_MISMATCH', `${key} is another Lightning node than the one that the books are of`);
 }
 
-/** Every payment that has not ended, one after the other; one that fails does not keep the others. */
-async function payAll(deps: PayerDeps, said: Said): Promise<void> {
-  const open = await openPayments(deps.db);
-  for (const { hash } of open) {
+/** Payments that have not ended, in turns of their merchants, one after the other; one that fails does not keep the
+ *  others. */
+async function payAll(deps: PayerDeps, said: Said, open: Awaited<ReturnType<typeof openPayments>>): Promise<void> {
+  const begunAt = performance.now();
+  for (const one of said.turns.due(open, begunAt)) {
+    const { hash } = one;
+    if (performance.now() - begunAt > lookLastsMs) break;
     const waits = await stepPayment({ ...deps, calledAt: said.calledAt }, hash).catch((error: unknown) => {
       if (error instanceof DomainError) return error.message;
       deps.log.error({ err: error, hash }, 'Payment by Lightning');
       return 'it failed unexpectedly';
     });
+    said.turns.note(one, waits !== null, performance.now());
     if (waits !== null && said.ofPayments.get(hash) !== waits)
       deps.log.warn({ hash, reason: waits }, 'A payment by Lightning waits');
     if (waits === null) said.ofPayments.delete(hash);
@@ -48,9 +56,10 @@ async function payAll(deps: PayerDeps, said: Said): Promise<void> {
 /** Asks the node only where there is something to pay. */
 async function lookOnce(deps: PayerDeps, said: Said): Promise<void> {
   try {
-    if (!(await isConfirmed(deps.db)) || !(await openPayments(deps.db)).length) return;
+    const open = (await isConfirmed(deps.db)) ? await openPayments(deps.db) : [];
+    if (!open.length) return;
     await checkNode(deps);
-    await payAll(deps, said);
+    await payAll(deps, said, open);
     if (said.ofNode !== null) deps.log.info({}, 'The Lightning node that pays is back');
     said.ofNode = null;
   } catch (error) {
@@ -64,7 +73,7 @@ export const lightningPayerActivities = (deps: PayerDeps) => ({
   /** Never returns while its worker lives, as `followLightning`. Nothing is paid before the signer has confirmed the
    *  database: one that was copied must not pay beside another. */
   async payLightning(): Promise<void> {
-    const said: Said = { ofNode: null, ofPayments: new Map(), calledAt: new Map() };
+    const said: Said = { ofNode: null, ofPayments: new Map(), calledAt: new Map(), turns: new Turns() };
     await lookForEver(deps.config.POLL_INTERVAL_MS, () => lookOnce(deps, said));
   },
 });

@@ -11,15 +11,16 @@ import type { PaymentRow } from '../../domain/payments/payment';
  *  for our node. See docs/decisions/0093-what-the-node-has-said.md. */
 
 type OwnDeps = Readonly<{ db: Queryable; config: Pick<Config, 'chain'> }>;
-type Costs = Pick<PaymentRow, 'currency' | 'amount'>;
+type Asked = Pick<PaymentRow, 'id' | 'currency' | 'amount'>;
 
-/** Whether our node has signed this invoice, over what the payment costs. */
-async function isOwn({ db, config }: OwnDeps, text: string, { currency, amount }: Costs): Promise<boolean> {
+/** Whether our node has signed this invoice, for this payment and over what it costs: one of another payment would
+ *  settle that one. */
+async function isOwn({ db, config }: OwnDeps, text: string, { id, currency, amount }: Asked): Promise<boolean> {
   try {
-    const { payee, network, amountMsat } = readInvoice(text);
+    const { payee, network, amountMsat, description } = readInvoice(text);
     const node = await knownNode(db);
-    const isForIt = currency !== null && amount !== null && amountMsat === msatOf(currency, amount);
-    return isForIt && payee === node?.key && network === config.chain.chainNames.bitcoin;
+    const isAtPrice = currency !== null && amount !== null && amountMsat === msatOf(currency, amount);
+    return isAtPrice && description === id && payee === node?.key && network === config.chain.chainNames.bitcoin;
   } catch (error) {
     if (error instanceof DomainError) return false;
     throw error;
@@ -29,7 +30,7 @@ async function isOwn({ db, config }: OwnDeps, text: string, { currency, amount }
 /** What is read of a payment, and the invoice beside its address where that is read too. */
 type Shown = Readonly<{ row: PaymentRow; besideInvoice?: string | null }>;
 
-/** A payment as it may be shown: without an invoice that our node has not signed over its price. */
+/** A payment as it may be shown: without an invoice that our node has not signed for it, over its price. */
 export async function withOwnInvoice<Read extends Shown>(deps: OwnDeps, read: Read): Promise<Read> {
   const { row, besideInvoice: beside = null } = read;
   const text = row.currency !== null && isByLightning(row.currency) ? row.deposit_address : null;

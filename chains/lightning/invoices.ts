@@ -26,6 +26,8 @@ type InvoiceSighting = Readonly<{
   state: 'open' | 'accepted' | 'settled' | 'cancelled';
   hash: string;
   text: string;
+  /** What it says that it is for. */
+  description: string;
   askedMsat: bigint;
   /** What is held, or was taken; before and beside that 0. */
   paidMsat: bigint;
@@ -80,6 +82,7 @@ function sightingOf(answer: unknown): InvoiceSighting {
     state,
     hash: bytes(invoice, 'r_hash', 32),
     text: text(invoice, 'payment_request'),
+    description: text(invoice, 'memo'),
     askedMsat: whole(invoice, 'value_msat'),
     paidMsat: paidIn(state, invoice, parts),
     expiryHeight: state === 'accepted' ? Math.min(...held.map((part) => height(part, 'expiry_height'))) : null,

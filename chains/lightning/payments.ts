@@ -16,6 +16,8 @@ type AskedPayment = Readonly<{
   timeoutSeconds: number;
   /** In how many parts it may go. */
   maxParts: number;
+  /** How many blocks its whole way may hold it at the most, with what the invoice asks for; absent: lnd's own 2,016. */
+  mostBlocks?: number;
 }>;
 
 /** What became of a payment. `unknown`: the node has never heard of it. That is final only once its invoice has
@@ -78,7 +80,7 @@ export function lndPayments(login: LndLogin): LndPayments {
     });
   return {
     track,
-    pay: async ({ invoice, amountMsat, feeLimitMsat, timeoutSeconds, maxParts }) => {
+    pay: async ({ invoice, amountMsat, feeLimitMsat, timeoutSeconds, maxParts, mostBlocks }) => {
       const { hash } = readInvoice(invoice);
       return lnd.first<PaymentSighting | Refused>({
         path: '/v2/router/send',
@@ -88,6 +90,7 @@ export function lndPayments(login: LndLogin): LndPayments {
           fee_limit_msat: feeLimitMsat.toString(),
           timeout_seconds: timeoutSeconds,
           max_parts: maxParts,
+          ...(mostBlocks === undefined ? {} : { cltv_limit: mostBlocks }),
         },
         shape: sightingOf(hash),
         refused: (reason, code) => (refusalCodes.has(code) ? { state: 'refused', reason } : undefined),

@@ -28,6 +28,10 @@ function preimageBy(key: string, invoiceId: string): Preimage {
 /** The preimage of an invoice that has no hash yet. */
 export const newPreimage = ([first]: PreimageKeys, invoiceId: string): Preimage => preimageBy(first, invoiceId);
 
+/** The hashes that an invoice would have by earlier keys. */
+export const earlierHashes = ([, ...earlier]: PreimageKeys, invoiceId: string): string[] =>
+  earlier.map((key) => preimageBy(key, invoiceId).hash);
+
 /** The preimage of the hash that an invoice was given. Throws INTENT_MISMATCH where no key has made it. */
 export function preimageOf(keys: PreimageKeys, invoiceId: string, hash: string): Preimage {
   const found = keys.map((key) => preimageBy(key, invoiceId)).find((one) => one.hash === hash);

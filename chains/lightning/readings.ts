@@ -53,9 +53,9 @@ export type LndReadings = Readonly<{
    *  way to others, and its wallet. Without what comes in (`incoming`): that may not be its own. What a close has under
    *  way may count twice. Millisatoshi. */
   holds(): Promise<bigint>;
-  /** What is offered to the node in its channels, by hash: money that it holds or forwards, and what it has taken whose
-   *  channel has not told the other side yet. lnd says whole satoshi: each is given as one more, at the most.
-   *  Millisatoshi. */
+  /** What is offered to the node in its channels, by hash: money that it holds, and what it has taken whose channel has
+   *  not told the other side yet; not what it passes on. lnd says whole satoshi: each is given as one more, at the
+   *  most. Millisatoshi. */
   incoming(): Promise<ReadonlyArray<Readonly<{ hash: string; msat: bigint }>>>;
   /** An invoice as lnd itself reads it: what it would pay, to whom. */
   decode(invoice: string): Promise<Pick<Invoice, 'amountMsat' | 'hash' | 'payee' | 'createdAt' | 'expiresAt'>>;
@@ -91,11 +91,11 @@ function channelOf(value: unknown): Channel {
   };
 }
 
-/** What a channel has coming in. Of amounts lnd leaves out what is less than a satoshi. */
+/** What a channel has coming in for the node itself. Of amounts lnd leaves out what is less than a satoshi. */
 const incomingOf = (value: unknown): Array<Readonly<{ hash: string; msat: bigint }>> =>
   list(fields(value, 'A channel'), 'pending_htlcs')
     .map((one) => fields(one, 'A part'))
-    .filter((part) => yes(part, 'incoming'))
+    .filter((part) => yes(part, 'incoming') && whole(part, 'forwarding_channel') === 0n)
     .map((part) => ({ hash: bytes(part, 'hash_lock', 32), msat: 1000n * whole(part, 'amount') + 999n }));
 
 /** What can be sent and received now, over all channels that are up. One payment may go by several of them, in parts:

@@ -30,7 +30,7 @@ export type HeldLook = Readonly<{
  *  the step: `settle` and `cancel` are for the caller to say. Safe to repeat, and for two at once. */
 export const stepHeld = (db: DataSource, id: string, { sighting, height, isPast }: HeldLook): Promise<HeldStep> =>
   db.transaction(async (tx) => {
-    const { row, isWanted, isInDoubt } = await lockInvoice(tx, id);
+    const { row, isWanted, isInDoubt, isLostForGood } = await lockInvoice(tx, id);
     const step = nextHeldStep({
       record: recordOf(row),
       sighting,
@@ -38,6 +38,7 @@ export const stepHeld = (db: DataSource, id: string, { sighting, height, isPast 
       isWanted,
       isPast,
       askedMsat: BigInt(row.asked_msat),
+      isLostForGood,
     });
     await apply(tx, row, sighting, step);
     if (isInDoubt && step.do === 'wait') await noteLooked(tx, row.id);

@@ -6,14 +6,18 @@ import { invalid, notNow, type OperatorAct } from './act';
 
 const decimals = 8;
 
-/** Where it waits for a call that was never answered. The node is asked by the signer alone. */
+/** Where it waits for a call that was never answered, or for what the node has forgotten. The node is asked by the
+ *  signer alone. */
 async function waiting(tx: EntityManager, hash = ''): Promise<OpenCall> {
   const found = /^[0-9a-f]{64}$/.test(hash) ? await findOpenCall(tx, hash) : null;
   if (!found) throw invalid(`No payment by Lightning ${hash}`);
   if (found.outcome !== null) throw notNow(`Payment ${hash} has ended: ${found.outcome}`);
   if (found.givenUpAt !== null)
     throw notNow(`Payment ${hash} is given up: the signer ends it, unless the node knows it`);
-  if (found.unanswered === 0) throw notNow(`Every call for payment ${hash} was answered: the signer ends it by itself`);
+  if (found.unanswered === 0 && !found.isForgotten)
+    throw notNow(`Every call for payment ${hash} was answered: the signer ends it by itself`);
+  if (found.isForgotten && !found.isOld)
+    throw notNow(`The node has forgotten payment ${hash} for less than a day: it may know it again`);
   if (!found.isOld) throw notNow(`The last call for payment ${hash} began less than a day ago: it may still arrive`);
   return found;
 }
@@ -21,7 +25,7 @@ async function waiting(tx: EntityManager, hash = ''): Promise<OpenCall> {
 /** Nothing is released here: the signer asks the node once more, and books by its word. */
 export const failLightning: OperatorAct = {
   kind: 'fail-lightning',
-  title: 'Fail a payment by Lightning that its node does not know, a day after a call that was never answered',
+  title: 'Fail a payment by Lightning that its node does not know, a day after a lost call, or after it was forgotten',
   fields: { hash: 'Payment hash, as its incident shows it.' },
   async validate(tx, payload) {
     const hash = payload['hash']!.trim().toLowerCase();

@@ -37,11 +37,24 @@ export async function audit(
     settleMs = 1500,
   }: { adapters?: readonly ChainAdapter[]; lightning?: LightningWitness; mark?: MarkEnded; settleMs?: number } = {},
 ): Promise<Violation[]> {
-  const all = async (): Promise<Violation[]> => [
-    ...(await look(db)),
-    ...(await auditHoldings(db, adapters)),
-    ...(lightning ? await auditInvoices(db, lightning, mark) : []),
-  ];
+  // Kept at the end: both looks go through the same rows.
+  let marks: Array<Parameters<MarkEnded>> = [];
+  const note: MarkEnded = (...one) => Promise.resolve(void marks.push(one));
+  const all = async (): Promise<Violation[]> => {
+    marks = [];
+    return [
+      ...(await look(db)),
+      ...(await auditHoldings(db, adapters)),
+      ...(lightning ? await auditInvoices(db, lightning, note) : []),
+    ];
+  };
+  const found = await inTwoLooks(all, settleMs);
+  if (mark) for (const one of marks) await mark(...one);
+  return found;
+}
+
+/** What is wrong in both of two looks. */
+async function inTwoLooks(all: () => Promise<Violation[]>, settleMs: number): Promise<Violation[]> {
   const first = await all();
   if (!first.length) return [];
   await new Promise((resolve) => setTimeout(resolve, settleMs));

@@ -1,12 +1,30 @@
 import type { DataSource } from 'typeorm';
 import type { HeldSighting } from '../../domain/lightning/held-money';
+import { clocksDifferBy } from '../lightning/payments';
 import { answered } from './answered';
 
-/** What has ended by Lightning against the word of our node: each row once, whoever ends how many others meanwhile, and
- *  the newest again at each look. See docs/decisions/0093-what-the-node-has-said.md. */
+/** What has ended by Lightning against the word of our node: each row until that word is final, whoever ends how many
+ *  others meanwhile, and the newest again at each look. See docs/decisions/0093-what-the-node-has-said.md and
+ *  docs/decisions/0099-what-a-node-may-still-do.md. */
 
 /** An invoice as the node has it; nothing but the state where it knows none. */
-export type Seen = Readonly<{ state: HeldSighting['state']; paidMsat?: bigint; text?: string; askedMsat?: bigint }>;
+export type Seen = Readonly<{
+  state: HeldSighting['state'];
+  paidMsat?: bigint;
+  text?: string;
+  askedMsat?: bigint;
+  description?: string;
+}>;
+
+/** What a row of an invoice asks for. `invoice`: the text that its payer was shown, if any. */
+export type AskedRow = Readonly<{ payment_id: string; asked_msat: string; invoice: string | null }>;
+
+/** Whether the node has made this invoice for just this row: it names the payment, which nobody else can sign. The node
+ *  has others too, of its operator and of other payments. */
+export const isMadeFor = (row: AskedRow, { text, askedMsat, description }: Seen): boolean =>
+  description === row.payment_id &&
+  askedMsat === BigInt(row.asked_msat) &&
+  (row.invoice === null || row.invoice === text);
 
 export type EndedWitness = Readonly<{
   lookUp(hash: string): Promise<Seen>;
@@ -16,20 +34,21 @@ export type EndedWitness = Readonly<{
 
 const [pageSize, mostPages, newest] = [200, 10, 200];
 /** A look ends after so many questions in a row without an answer: the node is away. */
-const mostSilent = 3;
+export const mostSilent = 3;
 /** From then on a row is named about which the node gives no answer, while it answers others. */
 const namedAfterTries = 5;
 
-/** `wrong`: it ended otherwise than is booked. `foreign`: what a payer was shown is not the node's invoice. `silent`:
+/** `wrong`: it ended otherwise than is booked. `foreign`: the node has not made the invoice for the row. `silent`:
  *  the node does not say how it ended. */
 type Finding = Readonly<{ what: 'wrong' | 'foreign' | 'silent'; text: string }>;
-type Ended = Readonly<{ hash: string | null; tries: number | null }>;
+/** `isFinal`: what the node says of it now, it says for ever. Read before the node is asked. */
+type Ended = Readonly<{ hash: string | null; tries: number | null; isFinal: boolean | null }>;
 
-/** Keeps what the node has said of rows of one kind: those that are right need not be looked for again; those without
- *  an answer go behind the others. */
+/** Keeps what the node has said of rows of one kind: those that are right need not be looked for again. All others go
+ *  behind those that were compared longer ago, and those without an answer count it. */
 export type MarkEnded = (
   kind: 'invoice' | 'payment',
-  of: Readonly<{ right: readonly string[]; silent: readonly string[] }>,
+  of: Readonly<{ right: readonly string[]; again: readonly string[]; silent: readonly string[] }>,
 ) => Promise<void>;
 
 /** How rows of one kind are read, without those that are `seen`, and held against the node. */
@@ -45,7 +64,7 @@ async function compareAll<Row extends Ended>(
   db: DataSource,
   node: EndedWitness,
   comparison: Comparison<Row>,
-  mark: MarkEnded | undefined,
+  mark: MarkEnded,
 ): Promise<Finding[]> {
   const found: Finding[] = [];
   const seen: string[] = [];
@@ -53,7 +72,7 @@ async function compareAll<Row extends Ended>(
   for (let page = 0; page <= mostPages && inARow < mostSilent; page += 1) {
     const rows = await (page < mostPages ? comparison.unaudited(db, seen) : comparison.newest(db, seen));
     if (!rows.length && page < mostPages) page = mostPages - 1;
-    const [right, silent]: [string[], string[]] = [[], []];
+    const [right, again, silent]: [string[], string[], string[]] = [[], [], []];
     for (const row of rows) {
       const { hash } = row;
       if (hash === null || inARow >= mostSilent) continue;
@@ -61,41 +80,45 @@ async function compareAll<Row extends Ended>(
       const findings = await answered(comparison.compare(node, row, hash));
       inARow = findings === null ? inARow + 1 : 0;
       if (findings === null) silent.push(hash);
-      else if (!findings.length) right.push(hash);
+      else if (!findings.length && row.isFinal) right.push(hash);
+      else again.push(hash);
       found.push(...(findings ?? (isSilentLong(row) ? [{ what: 'silent' as const, text: hash }] : [])));
     }
-    if (right.length + silent.length) await mark?.(comparison.kind, { right, silent });
+    if (right.length + again.length + silent.length) await mark(comparison.kind, { right, again, silent });
   }
   return found;
 }
 
 const isSilentLong = ({ tries }: Ended): boolean => (tries ?? 0) >= namedAfterTries;
 
-type EndedInvoice = Ended & Readonly<{ state: string; taken_msat: string | null; invoice: string | null }>;
+type EndedInvoice = Ended & AskedRow & Readonly<{ state: string; taken_msat: string | null }>;
+const ofInvoice = 'r.hash, r.state, r.taken_msat, r.invoice, r.payment_id, r.asked_msat, true AS "isFinal"';
 const invoices: Comparison<EndedInvoice> = {
   kind: 'invoice',
   unaudited: (db, seen) =>
     db.query<EndedInvoice[]>(
-      `SELECT r.hash, r.state, r.taken_msat, r.invoice, u.tries
+      `SELECT ${ofInvoice}, u.tries
          FROM lightning_unaudited u JOIN lightning_invoice r ON r.hash = u.hash
         WHERE u.kind = 'invoice' AND r.hash <> ALL($1::text[]) AND r.over_at IS NOT NULL
-        ORDER BY u.tries, r.state <> 'taken', r.over_at LIMIT $2`,
+        ORDER BY u.compared_at NULLS FIRST, r.state <> 'taken', r.over_at LIMIT $2`,
       [seen, pageSize],
     ),
   newest: (db, seen) =>
     db.query<EndedInvoice[]>(
-      `SELECT hash, state, taken_msat, invoice, NULL::smallint AS tries FROM lightning_invoice
-        WHERE over_at IS NOT NULL AND hash <> ALL($1::text[]) ORDER BY over_at DESC LIMIT $2`,
+      `SELECT ${ofInvoice}, NULL::smallint AS tries FROM lightning_invoice r
+        WHERE r.over_at IS NOT NULL AND r.hash <> ALL($1::text[]) ORDER BY r.over_at DESC LIMIT $2`,
       [seen, newest],
     ),
-  async compare(node, { state, taken_msat: taken, invoice }, hash) {
+  async compare(node, row, hash) {
+    const { state, taken_msat: taken, invoice } = row;
     const seen = await node.lookUp(hash);
     const isAsBooked =
       state === 'taken'
         ? seen.state === 'settled' && seen.paidMsat === BigInt(taken!)
         : seen.state !== 'settled' && seen.state !== 'accepted';
     const text = `${hash}: ${state} ${taken ?? ''}, node ${seen.state} ${seen.paidMsat ?? ''}`;
-    const isForeign = invoice !== null && seen.text !== invoice;
+    // One that the node never made, and that nobody was shown, is nobody's.
+    const isForeign = seen.state === 'unknown' ? invoice !== null : !isMadeFor(row, seen);
     return [
       ...(isAsBooked ? [] : [{ what: 'wrong', text } as const]),
       ...(isForeign ? [{ what: 'foreign', text: hash } as const] : []),
@@ -104,20 +127,23 @@ const invoices: Comparison<EndedInvoice> = {
 };
 
 type EndedPayment = Ended & Readonly<{ outcome: string | null; amount_msat: string; fee_msat: string | null }>;
+/** What has failed may still be paid, by a call that nobody expects any more, until the node refuses the invoice. */
+const ofPayment = `r.hash, r.outcome, r.amount_msat, r.fee_msat,
+  r.outcome = 'paid' OR r.expires_at + interval '${clocksDifferBy}' < clock_timestamp() AS "isFinal"`;
 const payments: Comparison<EndedPayment> = {
   kind: 'payment',
   unaudited: (db, seen) =>
     db.query<EndedPayment[]>(
-      `SELECT r.hash, r.outcome, r.amount_msat, r.fee_msat, u.tries
+      `SELECT ${ofPayment}, u.tries
          FROM lightning_unaudited u JOIN lightning_payment r ON r.hash = u.hash
         WHERE u.kind = 'payment' AND r.hash <> ALL($1::text[]) AND r.over_at IS NOT NULL
-        ORDER BY u.tries, r.outcome <> 'paid', r.over_at LIMIT $2`,
+        ORDER BY u.compared_at NULLS FIRST, r.outcome <> 'paid', r.over_at LIMIT $2`,
       [seen, pageSize],
     ),
   newest: (db, seen) =>
     db.query<EndedPayment[]>(
-      `SELECT hash, outcome, amount_msat, fee_msat, NULL::smallint AS tries FROM lightning_payment
-        WHERE over_at IS NOT NULL AND hash <> ALL($1::text[]) ORDER BY over_at DESC LIMIT $2`,
+      `SELECT ${ofPayment}, NULL::smallint AS tries FROM lightning_payment r
+        WHERE r.over_at IS NOT NULL AND r.hash <> ALL($1::text[]) ORDER BY r.over_at DESC LIMIT $2`,
       [seen, newest],
     ),
   // Whichever way it ended: what a node has called failed must not have been paid after all.
@@ -131,7 +157,7 @@ const payments: Comparison<EndedPayment> = {
   },
 };
 
-export const compareInvoices = (db: DataSource, node: EndedWitness, mark?: MarkEnded): Promise<Finding[]> =>
+export const compareInvoices = (db: DataSource, node: EndedWitness, mark: MarkEnded): Promise<Finding[]> =>
   compareAll(db, node, invoices, mark);
-export const comparePayments = (db: DataSource, node: EndedWitness, mark?: MarkEnded): Promise<Finding[]> =>
+export const comparePayments = (db: DataSource, node: EndedWitness, mark: MarkEnded): Promise<Finding[]> =>
   compareAll(db, node, payments, mark);

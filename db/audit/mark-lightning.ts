@@ -5,10 +5,13 @@ import type { MarkEnded } from './ended-lightning';
  *  asked about again. */
 export const markEnded =
   (db: DataSource): MarkEnded =>
-  async (kind, { right, silent }) => {
+  async (kind, { right, again, silent }) => {
     await db.query('DELETE FROM lightning_unaudited WHERE kind = $1 AND hash = ANY($2::text[])', [kind, right]);
     await db.query(
-      `UPDATE lightning_unaudited SET tries = least(tries + 1, 1000) WHERE kind = $1 AND hash = ANY($2::text[])`,
-      [kind, silent],
+      `UPDATE lightning_unaudited
+          SET compared_at = clock_timestamp(), tries = CASE WHEN hash = ANY($3::text[]) THEN least(tries + 1, 1000)
+                                                            ELSE 0 END
+        WHERE kind = $1 AND hash = ANY($2::text[])`,
+      [kind, [...again, ...silent], silent],
     );
   };

@@ -22,8 +22,9 @@ CREATE OR REPLACE FUNCTION wants_lightning(p_id bpchar) RETURNS boolean LANGUAGE
     SELECT FROM lightning_invoice i JOIN payment p ON p.id = i.payment_id
      WHERE i.id = p_id AND p.status = 'WAITING' AND p.currency = coalesce(i.beside, i.currency)
        AND (i.beside IS NULL OR is_at_quote(p, i))
-       -- The half that is paid on a chain first is the one that counts.
-       AND NOT has_live_deposit(p.id)
+       -- The half that is paid on a chain first is the one that counts. What comes to the address of an earlier choice
+       -- is no half of a payment by Lightning alone: it becomes a child.
+       AND (p.currency = 'BTC_LN' OR NOT has_live_deposit(p.id))
        AND NOT EXISTS (SELECT FROM lightning_invoice o WHERE o.payment_id = p.id AND o.id <> i.id
                           AND o.is_for_payment AND o.state <> 'cancelled')) $$;
 

@@ -46,7 +46,8 @@ CREATE OR REPLACE FUNCTION guard_lightning_payment() RETURNS trigger LANGUAGE pl
         RAISE EXCEPTION 'payment % may not begin before the signer has confirmed the database', NEW.hash
           USING ERRCODE = 'CP014';
       END IF;
-      IF NEW.calls <> 0 OR num_nonnulls(NEW.outcome, NEW.called_at, NEW.given_up_at) > 0 THEN
+      IF NEW.calls <> 0 OR num_nonnulls(NEW.outcome, NEW.called_at, NEW.given_up_at, NEW.under_way_at,
+          NEW.forgotten_at) > 0 THEN
         RAISE EXCEPTION 'payment % cannot begin so', NEW.hash USING ERRCODE = 'CP012';
       END IF;
       RETURN NEW;
@@ -68,9 +69,12 @@ CREATE OR REPLACE FUNCTION guard_lightning_payment() RETURNS trigger LANGUAGE pl
     IF OLD.given_up_at IS NOT NULL AND (NEW.given_up_at IS DISTINCT FROM OLD.given_up_at OR NEW.calls > OLD.calls) THEN
       RAISE EXCEPTION 'payment % is given up', OLD.hash USING ERRCODE = 'CP012';
     END IF;
-    -- Two operators say that a call which began a day ago cannot arrive any more.
-    IF OLD.given_up_at IS NULL AND NEW.given_up_at IS NOT NULL AND (NEW.outcome IS NULL AND NEW.unanswered > 0
-        AND OLD.called_at < clock_timestamp() - interval '1 day' AND NEW.calls = OLD.calls
+    NEW.forgotten_at := CASE WHEN NEW.forgotten_at IS NOT NULL THEN coalesce(OLD.forgotten_at, clock_timestamp()) END;
+    -- Two operators say that a call which began a day ago cannot arrive any more, or that nothing is on its way of what
+    -- the node has forgotten since then.
+    IF OLD.given_up_at IS NULL AND NEW.given_up_at IS NOT NULL AND (NEW.outcome IS NULL AND NEW.calls = OLD.calls
+        AND coalesce(OLD.forgotten_at, CASE WHEN NEW.unanswered > 0 THEN OLD.called_at END)
+            < clock_timestamp() - interval '1 day'
         AND is_confirmed('fail-lightning', jsonb_build_object('hash', OLD.hash))) IS NOT TRUE THEN
       RAISE EXCEPTION 'payment % may not be given up', OLD.hash USING ERRCODE = 'CP014';
     END IF;
@@ -81,6 +85,10 @@ CREATE OR REPLACE FUNCTION guard_lightning_payment() RETURNS trigger LANGUAGE pl
     IF NEW.outcome = 'failed' AND NEW.unanswered > 0 AND NEW.expires_at > clock_timestamp()
       AND OLD.given_up_at IS NULL THEN
       RAISE EXCEPTION 'payment % may still be made', OLD.hash USING ERRCODE = 'CP012';
+    END IF;
+    -- What the node has forgotten may be on its way all the same, however long its invoice is over.
+    IF NEW.outcome = 'failed' AND NEW.under_way_at IS NOT NULL AND OLD.given_up_at IS NULL THEN
+      RAISE EXCEPTION 'payment % may be on its way', OLD.hash USING ERRCODE = 'CP012';
     END IF;
     RETURN NEW;
   END $$;

@@ -52,14 +52,20 @@ export const lightningPaymentEntity = entity('lightning_payment', {
   called_at: nullable(timestamptz()),
   /** Since when no call can arrive any more, as two operators have said. */
   given_up_at: nullable(timestamptz()),
+  /** Since when the node has it under way, by its last word; null: it has said otherwise since, or nothing yet. */
+  under_way_at: nullable(timestamptz()),
+  /** Since when the node says that it never heard of what it had under way. */
+  forgotten_at: nullable(timestamptz()),
 });
 
 /** What has ended and was not held against the word of the node yet. */
 export const lightningUnauditedEntity = entity('lightning_unaudited', {
   kind: key(text<'invoice' | 'payment'>()),
   hash: key(text()),
-  /** Looks in which the node gave no answer about it. */
+  /** Looks in a row in which the node gave no answer about it. */
   tries: smallint(),
+  /** When the node was asked about it last; null: never. */
+  compared_at: nullable(timestamptz()),
 });
 
 /** One row: what the node said last. Satoshi. */

@@ -2,8 +2,9 @@ import type { EntityManager } from 'typeorm';
 import { changedCount } from '../query';
 import { paidFor, type LightningPaymentRow, type PaidFor } from './payments';
 
-/** Payments by Lightning that wait for a call which was never answered. Two operators may say that it cannot arrive any
- *  more: guard_lightning_payment.sql asks for the same once more. */
+/** Payments by Lightning that wait for a call which was never answered, or whose node has forgotten what it had under
+ *  way. Two operators may say that nothing of it will arrive any more: guard_lightning_payment.sql asks for the same
+ *  once more. */
 
 /** No call lasts for so long, whatever became of the signer that began it. */
 const callsLast = '1 day';
@@ -15,7 +16,9 @@ export type OpenCall = PaidFor &
     outcome: 'paid' | 'failed' | null;
     unanswered: number;
     givenUpAt: Date | null;
-    /** Its last call began longer ago than any call lasts. */
+    /** The node does not know what it had under way. */
+    isForgotten: boolean;
+    /** That has been so, or else its last call began, longer ago than any call lasts. */
     isOld: boolean;
   }>;
 
@@ -26,13 +29,15 @@ export async function findOpenCall(tx: EntityManager, hash: string): Promise<Ope
          (SELECT merchant_id FROM refund WHERE id = l.refund_id),
          (SELECT b.merchant_id FROM payout_leg o JOIN payout_batch b ON b.id = o.batch_id WHERE o.id = l.leg_id)
        ) AS merchant_id,
-       l.called_at < clock_timestamp() - $2::interval AS is_old
+       coalesce(l.forgotten_at, l.called_at) < clock_timestamp() - $2::interval AS is_old
        FROM lightning_payment l WHERE l.hash = $1`,
     [hash, callsLast],
   );
   if (!row) return null;
   const { merchant_id: merchantId, amount_msat: amountMsat, outcome, unanswered, given_up_at: givenUpAt } = row;
-  return { ...paidFor(row), merchantId, amountMsat, outcome, unanswered, givenUpAt, isOld: row.is_old === true };
+  const isForgotten = row.forgotten_at !== null;
+  const is = { isForgotten, isOld: row.is_old === true };
+  return { ...paidFor(row), merchantId, amountMsat, outcome, unanswered, givenUpAt, ...is };
 }
 
 /** The signer ends it with its next look, where the node has neither paid it nor under way. */

@@ -1,6 +1,7 @@
 import type { DataSource, EntityManager } from 'typeorm';
 import { DomainError } from '../../domain/errors';
 import { newId } from '../../domain/ids';
+import { lostForGoodAfter } from '../../domain/lightning/held-money';
 import { asLedgerErrors } from '../ledger/ledger';
 import { changedCount, changedRows } from '../query';
 import type { RowOf } from '../entity';
@@ -102,8 +103,8 @@ export const invoicesOf = (tx: EntityManager, paymentId: string): Promise<Invoic
   tx.query<InvoiceRow[]>('SELECT * FROM lightning_invoice WHERE payment_id = $1 ORDER BY created_at, id', [paymentId]);
 
 /** `isWanted`: the payment waits for the money. `isInDoubt`: a recovery has brought the row back, and the node was not
- *  asked about it since. */
-type LockedInvoice = Readonly<{ row: InvoiceRow; isWanted: boolean; isInDoubt: boolean }>;
+ *  asked about it since. `isLostForGood`: its money was to be taken so long ago that it has gone back. */
+type LockedInvoice = Readonly<{ row: InvoiceRow; isWanted: boolean; isInDoubt: boolean; isLostForGood: boolean }>;
 
 /** The row after its payment, both locked until the transaction ends. */
 export async function lockInvoice(tx: EntityManager, id: string): Promise<LockedInvoice> {
@@ -113,11 +114,13 @@ export async function lockInvoice(tx: EntityManager, id: string): Promise<Locked
   );
   const [row] = await tx.query<InvoiceRow[]>('SELECT * FROM lightning_invoice WHERE id = $1 FOR UPDATE', [id]);
   if (!row) throw new DomainError('PAYMENT_NOT_FOUND', `There is no Lightning invoice ${id}`);
-  const [now] = await tx.query<Array<Record<'isWanted' | 'isInDoubt', boolean | null>>>(
-    'SELECT wants_lightning($1) AS "isWanted", is_lightning_in_doubt($2) AS "isInDoubt"',
-    [id, row.payment_id],
+  const [now] = await tx.query<Array<Record<'isWanted' | 'isInDoubt' | 'isLostForGood', boolean | null>>>(
+    `SELECT wants_lightning($1) AS "isWanted", is_lightning_in_doubt($2) AS "isInDoubt",
+            $3::timestamptz < clock_timestamp() - $4::interval AS "isLostForGood"`,
+    [id, row.payment_id, row.decided_at, lostForGoodAfter],
   );
-  return { row, isWanted: now!.isWanted === true, isInDoubt: now!.isInDoubt === true };
+  const is = { isWanted: now!.isWanted === true, isInDoubt: now!.isInDoubt === true };
+  return { row, ...is, isLostForGood: now!.isLostForGood === true };
 }
 
 /** Decides about its money, and returns what is decided, now or before. */

@@ -13,7 +13,7 @@ import type { lightningPaymentEntity } from './entities';
 export type LightningPaymentRow = RowOf<typeof lightningPaymentEntity>;
 
 /** How long after its time an invoice counts as one that the node refuses, whatever its clock says. */
-const clocksDifferBy = '10 minutes';
+export const clocksDifferBy = '10 minutes';
 
 /** What a payment is for: one row of each has one payment, for ever. */
 export type PaidFor = Readonly<{ kind: InvoicedKind; ref: string }>;
@@ -25,8 +25,9 @@ export function paidFor(row: Pick<LightningPaymentRow, OwnerColumn>): PaidFor {
 }
 
 const ownerSql = (kind: string, table: string, status: string): string =>
-  `SELECT ${status} AS status, o.updated_at FROM ${table} o WHERE o.id = l.${kind}_id`;
-/** SQL: payments `l` with what each is for, `o`: its status in the words of withdrawals, and since when it has it. */
+  `SELECT ${status} AS status, o.updated_at, o.merchant_id FROM ${table} o WHERE o.id = l.${kind}_id`;
+/** SQL: payments `l` with what each is for, `o`: its status in the words of withdrawals, since when it has it, and
+ *  whose it is. */
 export const paymentsWithRows = `lightning_payment l CROSS JOIN LATERAL (${Object.entries<KindFacts>(kinds)
   .flatMap(([kind, { invoiced }]) => (invoiced === null ? [] : [ownerSql(kind, invoiced.table, invoiced.status)]))
   .join(' UNION ALL ')}) o`;
@@ -71,10 +72,12 @@ const awaitingRows = Object.entries<KindFacts>(kinds)
   .join(' UNION ALL ');
 /** What goes to a Lightning address, may leave, and has no invoice yet. While its money is stopped no invoice is asked
  *  for: it would expire meanwhile. Merchants take turns, so that nobody waits for the mass payout of another. */
-export type AwaitsInvoice = PaidFor & Readonly<{ address: string; currency: Currency; net_amount: string }>;
+export type AwaitsInvoice = PaidFor &
+  Readonly<{ merchantId: string; address: string; currency: Currency; net_amount: string }>;
 export const awaitInvoices = (db: DataSource): Promise<AwaitsInvoice[]> =>
   db.query<AwaitsInvoice[]>(
-    `SELECT o.kind, o.id AS ref, o.address, o.currency, o.net_amount FROM (${awaitingRows}) o
+    `SELECT o.kind, o.id AS ref, o.merchant_id AS "merchantId", o.address, o.currency, o.net_amount
+       FROM (${awaitingRows}) o
        JOIN merchant m ON m.id = o.merchant_id
       WHERE m.held_because IS NULL AND NOT EXISTS (SELECT FROM egress_freeze f WHERE f.currency IN (o.currency, $1))
       ORDER BY row_number() OVER (PARTITION BY o.merchant_id ORDER BY o.id), o.id`,
@@ -122,10 +125,20 @@ export const hasOpenInvoice = async (
     ])
   ).length > 0;
 
+/** How many of a merchant the node was told to pay, and has not ended. */
+export async function countUnderWay(tx: EntityManager, merchantId: string): Promise<number> {
+  const [row] = await tx.query<[{ count: number | null }]>(
+    `SELECT count(*)::int AS count FROM ${paymentsWithRows}
+      WHERE l.outcome IS NULL AND l.calls > 0 AND o.merchant_id = $1`,
+    [merchantId],
+  );
+  return row.count ?? 0;
+}
+
 /** Those that have not ended: let go, or called for. The oldest first. */
-export const openPayments = (db: DataSource): Promise<Array<{ hash: string }>> =>
-  db.query<Array<{ hash: string }>>(
-    `SELECT l.hash FROM ${paymentsWithRows}
+export const openPayments = (db: DataSource): Promise<Array<{ hash: string; merchantId: string }>> =>
+  db.query<Array<{ hash: string; merchantId: string }>>(
+    `SELECT l.hash, o.merchant_id AS "merchantId" FROM ${paymentsWithRows}
       WHERE l.outcome IS NULL AND (o.status IN ('pending', 'processing', 'broadcast') OR l.calls > 0)
       ORDER BY l.created_at, l.hash`,
   );
@@ -160,12 +173,36 @@ export const countCall = (tx: EntityManager, hash: string): Promise<number> =>
   ]);
 
 /** After the node has answered a call, with whatever: it cannot arrive any more. */
-export const noteAnswered = (db: DataSource, hash: string): Promise<number> =>
+export const noteAnswered = (db: DataSource, hash: string, isUnderWay: boolean): Promise<number> =>
   changedCount(
     db.manager,
-    'UPDATE lightning_payment SET unanswered = unanswered - 1 WHERE hash = $1 AND unanswered > 0 AND outcome IS NULL',
-    [hash],
+    `UPDATE lightning_payment
+        SET unanswered = unanswered - 1,
+            under_way_at = CASE WHEN $2 THEN coalesce(under_way_at, clock_timestamp()) ELSE under_way_at END
+      WHERE hash = $1 AND unanswered > 0 AND outcome IS NULL`,
+    [hash, isUnderWay],
   );
+
+/** Notes what the node says of an open payment, where that is news. Returns whether it does not know what it had under
+ *  way by its last word. */
+export async function noteWord(
+  tx: EntityManager,
+  { hash, under_way_at: underWayAt, forgotten_at: forgottenAt, outcome }: LightningPaymentRow,
+  said: 'unknown' | 'under way' | 'failed' | 'paid',
+): Promise<boolean> {
+  const isForgotten = said === 'unknown' && underWayAt !== null && outcome === null;
+  const isUnderWay = said === 'under way' || isForgotten;
+  const isNews = isUnderWay !== (underWayAt !== null) || isForgotten !== (forgottenAt !== null);
+  if (isNews && outcome === null)
+    await tx.query(
+      `UPDATE lightning_payment
+          SET under_way_at = CASE WHEN $2 THEN coalesce(under_way_at, clock_timestamp()) END,
+              forgotten_at = CASE WHEN $3 THEN coalesce(forgotten_at, clock_timestamp()) END
+        WHERE hash = $1`,
+      [hash, isUnderWay, isForgotten],
+    );
+  return isForgotten;
+}
 
 /** Notes how it ended. */
 export const endPayment = (

@@ -70,6 +70,8 @@ import { UnauditedLightning1799001116000 } from './1799001116000-unaudited-light
 import { ForeignSequences1799001120000 } from './1799001120000-foreign-sequences';
 import { DifferingAttempts1799001125000 } from './1799001125000-differing-attempts';
 import { LostFees1799001140000 } from './1799001140000-lost-fees';
+import { ComparedLightning1799001160000 } from './1799001160000-compared-lightning';
+import { ForgottenPayments1799001161000 } from './1799001161000-forgotten-payments';
 
 /** Every migration, oldest first; only ever added to. Functions, triggers and views are in db/functions. */
 export const migrations = [
@@ -145,4 +147,6 @@ export const migrations = [
   ForeignSequences1799001120000,
   DifferingAttempts1799001125000,
   LostFees1799001140000,
+  ComparedLightning1799001160000,
+  ForgottenPayments1799001161000,
 ];

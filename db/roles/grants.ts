@@ -175,9 +175,10 @@ export const tableGrants: TableGrants = {
     payments: 'SELECT, INSERT',
     audit: 'SELECT',
     operator: 'SELECT, UPDATE (given_up_at)',
-    signer: 'SELECT, INSERT, UPDATE (calls, fee_msat, outcome, over_at, preimage, unanswered)',
+    signer:
+      'SELECT, INSERT, UPDATE (calls, fee_msat, forgotten_at, outcome, over_at, preimage, unanswered, under_way_at)',
   },
-  lightning_unaudited: { payments: 'SELECT, UPDATE (tries), DELETE', audit: 'SELECT' },
+  lightning_unaudited: { payments: 'SELECT, UPDATE (compared_at, tries), DELETE', audit: 'SELECT' },
   live_key: { 'api, payments': 'SELECT' },
   mail: {
     api: 'SELECT, INSERT, UPDATE (last_error, sealed, sent_at), DELETE',

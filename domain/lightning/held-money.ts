@@ -14,6 +14,10 @@ export type HeldRecord = Readonly<{
 
 export const newRecord: HeldRecord = { decision: null, bookedMsat: null, isOver: false };
 
+/** So long after its money was to be taken nobody can take it any more: it was held for 80 blocks, as the invoice asks,
+ *  or some more. */
+export const lostForGoodAfter = '2 days';
+
 /** An invoice as its node has it. `accepted`: all of the money is held, and waits. `settled`: the node has taken it.
  *  `unknown`: the node has no such invoice. */
 export type HeldSighting = Readonly<{
@@ -35,6 +39,8 @@ export type HeldFacts = Readonly<{
   /** Was the time of the payment over before the node was asked? It ends once its invoice has. */
   isPast: boolean;
   askedMsat: bigint;
+  /** Was it decided so long ago to take the money that it has gone back, whatever became of the invoice? */
+  isLostForGood: boolean;
 }>;
 
 type Why = 'whole' | 'not wanted' | 'too little' | 'too much' | 'too late' | 'sent back by the node' | 'taken already';
@@ -116,7 +122,8 @@ function undecided(facts: HeldFacts): HeldStep {
 function whileTaking(facts: HeldFacts): HeldStep {
   const { state } = facts.sighting;
   if (state === 'cancelled') return { do: 'end' }; // it went back before the node was told: nothing came
-  if (state === 'unknown') return { do: 'wait', incident: 'held-lost' };
+  // A node that has lost its memory never takes it, and the payer has it back: nobody must wait for ever.
+  if (state === 'unknown') return facts.isLostForGood ? { do: 'end' } : { do: 'wait', incident: 'held-lost' };
   const left = state === 'accepted' ? blocksLeft(facts) : null;
   if (left === null) return { do: 'wait' };
   // Too late to be sure of it. If the node was told already and its answer was lost, it refuses, and says so.

@@ -26,8 +26,11 @@ export type OutgoingFacts = Readonly<{
   record: OutgoingRecord;
   /** Has the invoice expired, by the node's clock too? The node refuses it from then on. */
   isExpired: boolean;
-  /** Have two operators said that no call can arrive any more? */
+  /** Have two operators said that no call can arrive any more, and that nothing is on its way? */
   isGivenUp: boolean;
+  /** Does the node not know what it had under way by its last word? It has lost its memory, and the money may be on its
+   *  way: nothing follows from what it says. */
+  isForgotten: boolean;
   sighting: OutgoingSighting;
   /** May it leave? Approvals, limits and stops, as of the transaction that decides. */
   maySend: boolean;
@@ -50,13 +53,18 @@ export const mostCalls = 3;
  *  so for some seconds. Without it a moment would take all of them. */
 export const pauseMs = 15_000;
 
+/** Payments of one merchant that the node has under way at once, at the most, where no setting says otherwise. A
+ *  channel carries 483, many peers allow 30, and a receiver can hold each of them for days. */
+export const usualUnderWay = 16;
+
 /** The next thing to do about a payment. The same facts give the same step. */
 export function nextOutgoingStep(facts: OutgoingFacts): OutgoingStep {
-  const { record, sighting, isExpired, isGivenUp, maySend, isTooSoon } = facts;
+  const { record, sighting, isExpired, isGivenUp, isForgotten, maySend, isTooSoon } = facts;
   const { outcome, unanswered, calls } = record;
   if (outcome !== null) return { do: 'end' };
   if (sighting.state === 'paid') return { do: 'book', amountMsat: sighting.amountMsat, feeMsat: sighting.feeMsat };
   if (sighting.state === 'under way') return { do: 'wait' };
+  if (isForgotten) return { do: isGivenUp ? 'fail' : 'wait' };
   if (isExpired || isGivenUp) return { do: 'fail' };
   // Whether the node knows nothing of it or has given up: a call that is still on its way would begin it again.
   const isStill = unanswered === 0;

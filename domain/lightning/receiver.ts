@@ -66,8 +66,9 @@ export const givenBefore = 'This invoice was given before: ask for a new one';
 const leastSeconds = 120;
 /** After a lost answer its money waits until its end. Many wallets write a week, and clocks differ. */
 const mostDays = 8;
-/** lnd gives a whole way less than 2,016 blocks, three of them for itself, and refuses an invoice that takes more. */
-const mostBlocks = 2012;
+/** For so long its receiver can keep a payment under way, and a place in our channels with it. Wallets ask for 9 to
+ *  144. */
+const mostBlocks = 288;
 
 /** Refuses an invoice that is not to be paid from here. `net`: what is to arrive. Throws INVALID_ADDRESS,
  *  VALIDATION_ERROR. */

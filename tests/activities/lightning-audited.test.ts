@@ -5,6 +5,7 @@ import { lndReadings } from '../../chains/lightning/readings';
 import { audit } from '../../db/audit/audit';
 import { markEnded } from '../../db/audit/mark-lightning';
 import { connectionsTo, freshDatabase, urlFor } from '../setup/postgres';
+import { unguarded } from '../unguarded';
 import { aPaymentWithInvoice, askedMsat, follow } from './lightning-shop';
 import { LndSimulator } from './lnd-simulator';
 
@@ -71,6 +72,11 @@ async function endOthers(count: number, first: number): Promise<void> {
      END $$`,
   );
 }
+/** What a thief of the chain worker can write into a row. */
+const give = (invoiceId: string, hash: string, text: string): Promise<unknown> =>
+  chain.query(`UPDATE lightning_invoice SET hash = $2, state = 'open', invoice = $3 WHERE id = $1`, [
+    ...[invoiceId, hash, text],
+  ]);
 const waiting = async (): Promise<number> =>
   (await db.query<[{ n: number }]>('SELECT count(*)::int AS n FROM lightning_unaudited'))[0].n;
 
@@ -106,6 +112,40 @@ it('goes on behind a row about which the node gives no answer, and names it afte
   node.mend();
   expect(await look()).toEqual([]);
   expect(await waiting()).toBe(0);
+});
+
+it('names an invoice of the node that is of no payment of ours, and was booked as one', async () => {
+  const hash = 'cd'.repeat(32);
+  const { paymentId, invoiceId } = await aPaymentWithInvoice(db, payments);
+  node.known.set(hash, {
+    ...{ state: 'SETTLED', text: 'lnbcrt1rebalance', memo: 'rebalance', askedMsat, paidMsat: askedMsat },
+    expiryHeight: 0,
+  });
+  await give(invoiceId, hash, 'lnbcrt1rebalance');
+  await follow({ db, chain, node });
+  expect(await db.query('SELECT status FROM payment WHERE id = $1', [paymentId])).toEqual([{ status: 'SETTLED' }]);
+  const foreign = { invariant: 'I15', found: [expect.stringContaining(hash)] };
+  expect(await look()).toMatchObject([foreign]);
+  expect(await waiting()).toBe(1);
+  // One that names the payment, over another amount, is not its own either.
+  Object.assign(node.known.get(hash)!, { memo: paymentId, askedMsat: askedMsat - 1000n });
+  expect(await look()).toMatchObject([foreign]);
+  node.known.get(hash)!.askedMsat = askedMsat;
+  expect(await look()).toEqual([]);
+});
+
+it('names what a payer is shown and the node has not made, behind a row about which it gives no answer', async () => {
+  const [mute, forged] = ['aa'.repeat(32), 'ff'.repeat(32)];
+  const rows = [await aPaymentWithInvoice(db, payments), await aPaymentWithInvoice(db, payments)];
+  for (const [n, hash] of [mute, forged].entries()) await give(rows[n]!.invoiceId, hash, 'lnbcrt1forged');
+  node.isAway = (path) => path === `/v1/invoice/${mute}`;
+  const named = [{ invariant: 'I15', found: [expect.stringContaining(forged)] }];
+  for (let looks = 0; looks < 4; looks += 1) expect(await look()).toMatchObject(named);
+  node.mend();
+  for (const { invoiceId } of rows) await db.query(`SELECT decide_lightning($1, 'return', 'forged')`, [invoiceId]);
+  await follow({ db, chain, node });
+  await unguarded(db, (tx) => tx.query(`DELETE FROM lightning_invoice WHERE hash = ANY($1)`, [[mute, forged]]));
+  await db.query(`DELETE FROM lightning_unaudited WHERE hash = ANY($1)`, [[mute, forged]]);
 });
 
 it('marks nothing where it only looks, and nothing by a node that is away', async () => {

@@ -1,8 +1,10 @@
 import type { DataSource } from 'typeorm';
+import { followInvoices } from '../../activities/lightning/follow';
 import { createCodecs } from '../../chains/codecs';
 import { newPreimage } from '../../chains/lightning/preimage';
 import { readInvoice } from '../../chains/lightning/invoice';
 import { lndInvoices } from '../../chains/lightning/invoices';
+import { lndReadings } from '../../chains/lightning/readings';
 import { audit } from '../../db/audit/audit';
 import type { InvoiceRow } from '../../db/lightning/invoices';
 import { startHarness, type Harness } from '../api/harness';
@@ -88,6 +90,22 @@ it('expires without an invoice once the node has said that it never made one', a
   expect(await run(one)).toBe('EXPIRED');
 });
 
+it('finds one under an earlier key of the preimages', async () => {
+  const one = await offered();
+  const { hash } = newPreimage(['11'.repeat(32)], one.invoiceId);
+  await lndInvoices(node.login, 'regtest').create({
+    ...{ hash, amountMsat: askedMsat, description: one.paymentId, expirySeconds: 600, cltvBlocks: 80 },
+  });
+  node.pay(hash, askedMsat);
+  node.take(hash);
+  await recovered();
+  await followInvoices({
+    ...{ db: chain, invoices: lndInvoices(node.login, 'regtest'), readings: lndReadings(node.login, 'regtest') },
+    ...{ keys: ['22'.repeat(32), '11'.repeat(32)], log: { error: (fields) => expect(fields).toEqual({}) } },
+  });
+  expect([await read(one), await statusOf(one)]).toMatchObject([{ hash, state: 'taken' }, 'SETTLED']);
+});
+
 it('finds an invoice that was named, made and paid in the lost time', async () => {
   const one = await offered();
   const { hash } = newPreimage(['11'.repeat(32)], one.invoiceId);
@@ -111,6 +129,32 @@ it('is not kept by an invoice that it does not wait for, whatever the node is', 
   await recovered();
   expect(await run(one)).toBe('EXPIRED');
   await look();
+});
+
+it('waits two days for money that was to be taken, and that the node has forgotten', async () => {
+  const one = await offered();
+  await look();
+  const { hash } = (await read(one)) as InvoiceRow & { hash: string };
+  node.pay(hash, askedMsat);
+  node.isAway = (path) => path.includes('settle');
+  await follow(followed, () => undefined);
+  node.mend();
+  node.known.delete(hash);
+  const decided = (hours: number): Promise<unknown> =>
+    unguarded(db, (tx) =>
+      tx.query('UPDATE lightning_invoice SET decided_at = now() - make_interval(hours => $2) WHERE id = $1', [
+        ...[one.invoiceId, hours],
+      ]),
+    );
+  await decided(47);
+  await look();
+  expect(await read(one)).toMatchObject({ state: 'taking' });
+  await decided(49);
+  await look();
+  expect(await read(one)).toMatchObject({ state: 'cancelled', taken_msat: null });
+  expect(await db.query(`SELECT FROM incident WHERE kind = 'held-lost' AND resolved_at IS NULL`)).toEqual([]);
+  await endTime(one);
+  expect(await run(one)).toBe('EXPIRED');
 });
 
 it.each([

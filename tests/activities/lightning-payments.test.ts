@@ -270,6 +270,26 @@ it('is chosen in place of a chain and left again: what is paid by the invoice th
   expect((await paymentOf(made.id)).status).toBe('SETTLED');
 });
 
+it('keeps its invoice where a coin comes to the address of an earlier choice, which becomes a child', async () => {
+  const made = await open({ currency: 'BTC' });
+  await choose(made.id, 'BTC_LN');
+  await follow(followed);
+  await chain.query(
+    `INSERT INTO deposit (network, tx_id, out_index, address, role, payment_id, currency, amount, stated_amount,
+       is_dust, status, first_seen_at)
+     VALUES ('bitcoin', $1, 0, $2, 'deposit', $3, 'BTC', 0.00002, 0.00002, false, 'pool', clock_timestamp())`,
+    ['16'.repeat(32), made.deposit_address, made.id],
+  );
+  await follow(followed);
+  const [invoice] = await invoicesOf(made.id);
+  expect(invoice).toMatchObject({ state: 'open', decision: null });
+  await act.runPayment(made.id);
+  expect((await paymentOf(made.id)).status).toBe('WAITING');
+  node.pay(invoice!.hash!, 100_000_000n);
+  await follow(followed);
+  expect((await paymentOf(made.id)).status).toBe('SETTLED');
+});
+
 it('has another invoice with each new quote, and the older one is paid in vain', async () => {
   const made = await open();
   await follow(followed);

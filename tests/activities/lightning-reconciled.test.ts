@@ -6,6 +6,7 @@ import { followInvoices } from '../../activities/lightning/follow';
 import { lndInvoices } from '../../chains/lightning/invoices';
 import { lndPayments } from '../../chains/lightning/payments';
 import { lndReadings } from '../../chains/lightning/readings';
+import { audit } from '../../db/audit/audit';
 import { lightningPosition, reconcileLightning } from '../../db/audit/reconcile-lightning';
 import { connectionsTo, freshDatabase, urlFor } from '../setup/postgres';
 import { aPaymentWithInvoice, askedMsat, price } from './lightning-shop';
@@ -97,22 +98,45 @@ it('stops the asset and tells an operator where the node has less, once, until i
   expect([await frozen(), await incidents()]).toEqual([stop, []]);
 });
 
-it('concludes nothing from a node that is away, or is on the move', async () => {
+it('concludes nothing from a node that is away', async () => {
   node.lost = 30_000n;
   for (const part of ['balance/channels', 'channels/pending', 'balance/blockchain']) {
     node.isAway = (path) => path.includes(part);
     expect(await reconcile()).toEqual([]);
   }
   node.mend();
-  const moving = {
-    incoming: () => readings().incoming(),
-    holds: async () => {
-      node.lost += 1_000n;
-      return readings().holds();
-    },
-  };
-  expect(await reconcileLightning(payments, moving, 1)).toEqual([]);
   expect([await frozen(), await incidents()]).toEqual([[], []]);
+});
+
+/** A node that has lost something more, or less, each time that it is asked. */
+const moving = (by: bigint) => ({
+  ...readings(),
+  holds: async () => {
+    node.lost += by;
+    return readings().holds();
+  },
+});
+
+it.each([
+  ['more', 1_000n, '0.00010001'],
+  ['less', -1_000n, '0.00009997'],
+])('stops what is missing in each look, where it is %s each time', async (_, by, missing) => {
+  node.lost = 10_000_000n;
+  expect(await reconcileLightning(payments, moving(by), 1)).toMatchObject([{ currency: 'BTC_LN', missing }]);
+  expect(await frozen()).toHaveLength(1);
+  await db.query(`UPDATE incident SET resolved_at = now() WHERE kind = 'unreconciled'`);
+});
+
+it('neither stops nor ends anything where one look finds enough', async () => {
+  node.lost = 1_000n;
+  expect(await reconcileLightning(payments, moving(-600n), 1)).toEqual([]);
+  expect([await frozen(), await incidents()]).toEqual([[], []]);
+});
+
+it('is named by the audit, however it changes from look to look', async () => {
+  node.lost = 10_000_000n;
+  const lightning = { ...lndInvoices(node.login, 'regtest'), ...moving(1_000n), track: lndPayments(node.login).track };
+  expect(await audit(payments, { settleMs: 0, lightning })).toMatchObject([{ invariant: 'I4' }]);
 });
 
 it('is compared by the workflows of the reconciliation and the audit, where they are given a node', async () => {
@@ -157,4 +181,20 @@ it('counts what it has taken and a peer who is away has not heard of, and not wh
   expect(await lightningPosition(payments, readings())).toEqual({ booked, missing: '0.00000002' });
   Object.assign(node, { isUp: true, lost: 0n });
   expect(await lightningPosition(payments, readings())).toEqual({ booked, missing: null });
+});
+
+it('counts no more of what comes in than was taken, and nothing that goes on to others', async () => {
+  const hash = await paid(true);
+  const booked = (await lightningPosition(payments, readings())).booked;
+  node.lost = 2n * askedMsat;
+  // Anybody who knows the hash may offer it again, and send it through the node.
+  node.sentIn = [[hash, 50n * askedMsat]];
+  node.forwarded = [[hash, 50n * askedMsat]];
+  try {
+    expect(await lightningPosition(payments, readings())).toEqual({ booked, missing: '0.001' });
+    node.sentIn = [];
+    expect(await lightningPosition(payments, readings())).toEqual({ booked, missing: '0.002' });
+  } finally {
+    Object.assign(node, { sentIn: [], forwarded: [] });
+  }
 });

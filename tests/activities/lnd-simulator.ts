@@ -13,7 +13,7 @@ import { bytes, written } from '../chain/lightning-writer';
  *  real one. */
 
 type State = 'OPEN' | 'ACCEPTED' | 'SETTLED' | 'CANCELED';
-type Known = { state: State; text: string; askedMsat: bigint; paidMsat: bigint; expiryHeight: number };
+type Known = { state: State; text: string; askedMsat: bigint; paidMsat: bigint; expiryHeight: number; memo?: string };
 type Paid = { status: 'SUCCEEDED' | 'FAILED' | 'IN_FLIGHT'; amountMsat: bigint };
 type Answer = Readonly<{ status?: number; body: object }>;
 
@@ -46,6 +46,9 @@ export class LndSimulator {
    *  stays as it was in the channel until it is back. */
   isUp = true;
   private readonly untold = new Set<string>();
+  /** Parts that strangers have offered to it, and sent through it, by hash. Millisatoshi. */
+  sentIn: Array<readonly [hash: string, msat: bigint]> = [];
+  forwarded: Array<readonly [hash: string, msat: bigint]> = [];
   remote = 5_990_000n;
   /** What its owner has put in, and what has left it since by no act of ours. Millisatoshi. */
   capital = 5_000_000_000n;
@@ -136,7 +139,11 @@ export class LndSimulator {
       {
         ...{ channel_point: `${'ab'.repeat(32)}:0`, remote_pubkey: '03'.padEnd(66, 'b'), active: this.isUp },
         ...{ private: false, capacity: '10000000', local_balance: '4010000', remote_balance: this.remote.toString() },
-        pending_htlcs: [...this.incoming().map(part(true)), ...this.outgoing().map(part(false))],
+        pending_htlcs: [
+          ...[...this.incoming(), ...this.sentIn].map(part(true)),
+          ...this.forwarded.map((one) => ({ ...part(true)(one), forwarding_channel: '123456789' })),
+          ...this.outgoing().map(part(false)),
+        ],
         ...{ local_constraints: limits, remote_constraints: limits },
       },
     ];
@@ -215,7 +222,7 @@ export class LndSimulator {
       ],
       { prefix: `lnbcrt${askedMsat / 100n}n`, createdAt: Math.floor(Date.now() / 1000), signedBy: secret },
     );
-    this.known.set(hash, { state: 'OPEN', text, askedMsat, paidMsat: 0n, expiryHeight: 0 });
+    this.known.set(hash, { state: 'OPEN', text, memo: body['memo']!, askedMsat, paidMsat: 0n, expiryHeight: 0 });
     return { body: { payment_request: text, add_index: '1' } };
   }
   private settle(preimage: string): Answer {
@@ -236,11 +243,11 @@ export class LndSimulator {
     found.state = 'CANCELED';
     return { body: {} };
   }
-  private view(hash: string, { state, text, askedMsat, paidMsat, expiryHeight }: Known): object {
+  private view(hash: string, { state, text, askedMsat, paidMsat, expiryHeight, memo = '' }: Known): object {
     const isThere = state === 'ACCEPTED' || state === 'SETTLED';
     const part = { state, amt_msat: paidMsat.toString(), expiry_height: expiryHeight };
     return {
-      ...{ state, r_hash: Buffer.from(hash, 'hex').toString('base64'), payment_request: text },
+      ...{ state, r_hash: Buffer.from(hash, 'hex').toString('base64'), payment_request: text, memo },
       ...{ value_msat: askedMsat.toString(), amt_paid_msat: isThere ? paidMsat.toString() : '0' },
       htlcs: isThere ? [part] : [],
     };
@@ -251,7 +258,7 @@ export class LndSimulator {
 const part =
   (incoming: boolean) =>
   ([hash, msat]: readonly [hash: string, msat: bigint]): object => ({
-    ...{ incoming, amount: (msat / 1000n).toString() },
+    ...{ incoming, amount: (msat / 1000n).toString(), forwarding_channel: '0' },
     hash_lock: Buffer.from(hash, 'hex').toString('base64'),
   });
 

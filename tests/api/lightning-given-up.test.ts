@@ -1,20 +1,31 @@
 import { confirmRequest, fileRequest } from '../../commands/operators/requests';
+import { lndInvoices } from '../../chains/lightning/invoices';
+import { lndPayments } from '../../chains/lightning/payments';
+import { lndReadings } from '../../chains/lightning/readings';
+import { audit } from '../../db/audit/audit';
+import { markEnded } from '../../db/audit/mark-lightning';
+import { freeze, unfreeze } from '../../db/limits/outbound';
+import { noteOverdue } from '../../db/lightning/overdue';
 import { connectionsTo, urlFor } from '../setup/postgres';
 import { anOperator } from '../operators';
 import { unguarded } from '../unguarded';
 import {
   balanceOf,
   calls,
+  currency,
   db,
+  expire,
   found,
   h,
   node,
+  payments,
   richAnew,
   rowOf,
   shown,
   signer,
   step,
   untouched,
+  usual,
   waiting,
   withNode,
   type Rich,
@@ -108,6 +119,121 @@ it('is not given up where every call was answered, nor where there is none', asy
   });
   for (const none of ['ab'.repeat(32), 'no hash'])
     await expect(giveUp(none)).rejects.toMatchObject({ code: 'VALIDATION_ERROR' });
+});
+
+describe('of which the node has lost its memory', () => {
+  /** The node had it under way, and says that it never heard of it. */
+  async function forgotten(): Promise<{ id: string; hash: string }> {
+    const one = await waiting(ann);
+    node.nextEnd = 'IN_FLIGHT';
+    await step(one.hash);
+    expect(await rowOf(one.hash)).toMatchObject({ calls: 1, unanswered: 0, under_way_at: expect.any(Date) });
+    node.paid.delete(one.hash);
+    for (let n = 0; n < 3; n += 1) expect(await step(one.hash)).toBe('the node has forgotten it');
+    return one;
+  }
+  const ageForgotten = (hash: string): Promise<unknown> =>
+    unguarded(db, (tx) =>
+      tx.query(`UPDATE lightning_payment SET forgotten_at = forgotten_at - interval '1 day' WHERE hash = $1`, [hash]),
+    );
+
+  it('is neither called again nor failed, however long its invoice is over, until the node knows it', async () => {
+    const { id, hash } = await forgotten();
+    await expire(hash);
+    expect(await step(hash)).toBe('the node has forgotten it');
+    expect([calls(hash), (await shown(ann, id))['status']]).toEqual([1, 'processing']);
+    await payments.transaction(noteOverdue);
+    const incident = `SELECT details->>'hash' AS hash FROM incident
+      WHERE subject_id = $1 AND kind = 'lightning-overdue' AND details->>'forgottenSince' IS NOT NULL`;
+    expect(await db.query(incident, [id])).toEqual([{ hash }]);
+    await expect(
+      signer.query(`UPDATE lightning_payment SET outcome = 'failed', over_at = now() WHERE hash = $1`, [hash]),
+    ).rejects.toMatchObject({ code: 'CP012' });
+    node.paid.set(hash, { status: 'IN_FLIGHT', amountMsat: 20_000_000n });
+    expect(await step(hash)).toBe('the node has it under way, or may have');
+    expect(await rowOf(hash)).toMatchObject({ forgotten_at: null });
+    node.paid.get(hash)!.status = 'SUCCEEDED';
+    await step(hash);
+    expect(await shown(ann, id)).toMatchObject({ status: 'completed' });
+    expect(await found()).toEqual([]);
+  });
+
+  it('is failed by two operators, a day after it was forgotten', async () => {
+    const { id, hash } = await forgotten();
+    await age(hash, 48);
+    await expect(giveUp(hash)).rejects.toMatchObject({
+      ...{ code: 'ACT_REFUSED', message: expect.stringContaining('forgotten payment') },
+    });
+    await ageForgotten(hash);
+    await giveUp(hash);
+    await step(hash);
+    expect([calls(hash), (await shown(ann, id))['status']]).toEqual([1, 'failed']);
+    expect(await balanceOf(ann)).toMatchObject(untouched);
+  });
+
+  it('is called again where the last word of the node was that it has failed', async () => {
+    const { hash } = await waiting(ann);
+    node.nextEnd = 'FAILED';
+    await step(hash);
+    await freeze(db.manager, currency, 'looked at');
+    expect(await step(hash)).toBe('BTC_LN is frozen');
+    expect(await rowOf(hash)).toMatchObject({ calls: 1, under_way_at: null });
+    await unfreeze(db.manager, currency);
+    node.paid.delete(hash);
+    node.nextEnd = 'SUCCEEDED';
+    await step(hash);
+    await step(hash);
+    expect([calls(hash), await rowOf(hash)]).toMatchObject([2, { outcome: 'paid' }]);
+  });
+});
+
+/** The audit that looks again and again, with the word of the node. */
+async function look(): Promise<string[]> {
+  const { track } = lndPayments(node.login);
+  const lightning = { ...lndInvoices(node.login, 'regtest'), ...lndReadings(node.login, 'regtest'), track };
+  const all = await audit(payments, { settleMs: 1, mark: markEnded(payments), lightning });
+  return all.flatMap((one) => (one.what.startsWith('the Lightning node paid') ? one.found : []));
+}
+/** Others fail after it, one after the other. */
+const failOthers = (like: string, count: number): Promise<unknown> =>
+  unguarded(db, (tx) =>
+    tx.query(
+      `INSERT INTO lightning_payment (hash, withdrawal_id, invoice, amount_msat, fee_limit_msat, expires_at, outcome,
+         over_at)
+         SELECT encode(sha256(n::text::bytea), 'hex'), lpad(n::text, 24, '0'), invoice, amount_msat, fee_limit_msat,
+                expires_at, 'failed', clock_timestamp()
+           FROM lightning_payment, generate_series(1, $2) n WHERE hash = $1`,
+      [like, count],
+    ),
+  );
+
+it('is compared until the node refuses its invoice: a call that nobody expected may have arrived', async () => {
+  const { hash } = await unanswered();
+  await age(hash, 24);
+  await giveUp(hash);
+  await step(hash);
+  for (let n = 0; n < 2; n += 1) expect(await look()).toEqual([]);
+  await failOthers(hash, 201);
+  node.paid.set(hash, { status: 'SUCCEEDED', amountMsat: 20_000_000n });
+  expect(await look()).toEqual([expect.stringContaining(hash)]);
+  node.paid.delete(hash);
+  await expire(hash);
+  expect(await look()).toEqual([]);
+  const left = 'SELECT FROM lightning_unaudited WHERE hash = $1';
+  expect(await db.query(left, [hash])).toEqual([]);
+});
+
+it.each([
+  ['the day', [26_000, 5]],
+  ['this process', [5, 26_000]],
+] as const)('is not called by a machine that was halted, as the clock of %s says', async (_, later) => {
+  const { hash } = await waiting(ann);
+  const clocks = jest.fn<readonly number[], []>().mockReturnValueOnce([0, 0]).mockReturnValueOnce(later);
+  expect(await step(hash, usual, { clocks })).toBe('this process was halted before the call');
+  expect(calls(hash)).toBe(0);
+  expect(await rowOf(hash)).toMatchObject({ calls: 1, unanswered: 0, outcome: null });
+  await step(hash);
+  expect(calls(hash)).toBe(1);
 });
 
 it('is given up by no role alone, and called at the time that the database says', async () => {

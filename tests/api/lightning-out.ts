@@ -6,7 +6,7 @@ import { lndReadings } from '../../chains/lightning/readings';
 import { audit } from '../../db/audit/audit';
 import type { CalledRecord, CallRecord } from '../../db/recovery/lost-invoices';
 import type { NewDestinationRules } from '../../domain/txmanager/new-destinations';
-import { stepPayment } from '../../txmanager/lightning/pay';
+import { stepPayment, type PayDeps } from '../../txmanager/lightning/pay';
 import { aPaymentWithInvoice, askedMsat, follow, hears } from '../activities/lightning-shop';
 import { LndSimulator } from '../activities/lnd-simulator';
 import { bytes, ownKey, written } from '../chain/lightning-writer';
@@ -124,8 +124,11 @@ export const record: CallRecord = {
   since: () => called,
 };
 /** One look of the signer. */
-export const step = (hash: string, newDestinations = usual): Promise<string | null> =>
-  stepPayment({ db: signer, payments: lndPayments(node.login), network: 'regtest', newDestinations, record }, hash);
+export const step = (hash: string, newDestinations = usual, more: Partial<PayDeps> = {}): Promise<string | null> =>
+  stepPayment(
+    { ...{ db: signer, payments: lndPayments(node.login), network: 'regtest', newDestinations, record }, ...more },
+    hash,
+  );
 export const shown = async (person: Person, id: string): Promise<Record<string, unknown>> =>
   (await person.get(`/api/v1/withdrawals/${id}`)).body.data;
 export const calls = (hash: string): number => node.words.filter((word) => word === `pay ${hash}`).length;

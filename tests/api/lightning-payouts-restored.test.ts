@@ -135,7 +135,7 @@ describe('where a backup is restored from before its invoices', () => {
     await restore(id);
     await unapprove(id);
     await recover();
-    expect(await openPayments(signer)).not.toContainEqual({ hash });
+    expect(await openPayments(signer)).not.toContainEqual(expect.objectContaining({ hash }));
     expect((await cancel(id)).status).toBe(409);
     await approve(id);
     await step(hash);

@@ -308,7 +308,7 @@ describe('while it is cancelled', () => {
     node.nextEnd = 'IN_FLIGHT';
     await step(first);
     expect((await cancel(id)).body.data).toMatchObject({ refundedLegs: 1, sentLegs: 1 });
-    expect(await openPayments(signer)).not.toContainEqual({ hash: second });
+    expect(await openPayments(signer)).not.toContainEqual(expect.objectContaining({ hash: second }));
     await expect(step(second)).rejects.toMatchObject({ code: 'INTENT_MISMATCH' });
     expect(calls(second)).toBe(0);
     node.paid.get(first)!.status = 'SUCCEEDED';

@@ -180,11 +180,11 @@ const approve = async (id: string): Promise<void> =>
 
 it('waits for a user where a key asks, and is paid then', async () => {
   const { id, hash } = await askedByKey();
-  expect(await openPayments(signer)).not.toContainEqual({ hash });
+  expect(await openPayments(signer)).not.toContainEqual(expect.objectContaining({ hash }));
   await expect(step(hash)).rejects.toMatchObject({ code: 'INTENT_MISMATCH' });
   expect(calls(hash)).toBe(0);
   await approve(id);
-  expect(await openPayments(signer)).toContainEqual({ hash });
+  expect(await openPayments(signer)).toContainEqual(expect.objectContaining({ hash }));
   await step(hash);
   await step(hash);
   expect(await shown(id)).toMatchObject({ status: 'completed', txId: hash });

@@ -60,7 +60,7 @@ it('is held, paid once, and booked by the word of the node', async () => {
   expect(await balanceOf(ann)).toMatchObject({ balance: '0.000795', reserved: '0.000201' });
   const asked = 'SELECT FROM temporal_request WHERE workflow_id = $1';
   expect(await db.query(asked, [`withdrawal/${body.data._id}`])).toEqual([]);
-  expect(await openPayments(signer)).toContainEqual({ hash });
+  expect(await openPayments(signer)).toContainEqual(expect.objectContaining({ hash }));
   node.nextEnd = 'IN_FLIGHT';
   expect(await step(hash)).toBeNull();
   expect(await shown(ann, body.data._id)).toMatchObject({ status: 'processing' });
@@ -215,7 +215,7 @@ describe('the signer', () => {
     expect((await ann.call('PATCH', '/api/v1/settings/egress-limits', limits)).status).toBe(200);
     const { text, hash } = anInvoice();
     expect((await withdraw(ann, text)).body.data.status).toBe('awaiting_approval'); // 12.86 dollars
-    expect(await openPayments(signer)).not.toContainEqual({ hash });
+    expect(await openPayments(signer)).not.toContainEqual(expect.objectContaining({ hash }));
     await expect(step(hash)).rejects.toMatchObject({ code: 'INTENT_MISMATCH' });
     expect(calls(hash)).toBe(0);
   });
@@ -232,7 +232,7 @@ describe('the signer', () => {
     expect(await step(hash, capped)).toBe('it is above the cap of 0.0001 BTC_LN a day for new destinations');
     expect(calls(hash)).toBe(0);
     expect((await ann.post(`/api/v1/withdrawals/${id}/cancel`)).body.data.status).toBe('cancelled');
-    expect(await openPayments(signer)).not.toContainEqual({ hash });
+    expect(await openPayments(signer)).not.toContainEqual(expect.objectContaining({ hash }));
     expect(await balanceOf(ann)).toMatchObject(untouched);
   });
 

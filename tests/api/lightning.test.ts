@@ -252,6 +252,18 @@ describe('with a node', () => {
     expect(await audit(db, { settleMs: 0, lightning: witness() })).toMatchObject([named]);
   });
 
+  it('shows no invoice that the node has made for another payment of the same price', async () => {
+    const [victim, thief] = [(await create()).body, (await create()).body];
+    const write = 'UPDATE payment SET deposit_address = $2, state_version = state_version + 1 WHERE id = $1';
+    await chain.query(write, [victim.paymentId, thief.depositAddress]);
+    const { slug } = await paymentOf(victim.paymentId as string);
+    const page = await h.call('GET', `/getInvoiceStatus?invoiceId=${slug}`);
+    expect(page.body).toMatchObject({ currency, depositAddress: null, paymentUri: null });
+    const own = await admin.call('GET', `/api/v1/payments/${victim.paymentId}`);
+    expect(own.body.publicKey).toBeUndefined();
+    await chain.query(write, [victim.paymentId, victim.depositAddress]);
+  });
+
   it('shows no other text than the node has made for it, whoever writes it', async () => {
     const [one, other] = [(await create({ idempotencyKey: 'kept' })).body, (await create()).body];
     const payments = await connectionsTo(urlFor(h.databaseUrl, 'payments')).initialize();

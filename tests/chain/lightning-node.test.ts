@@ -72,9 +72,10 @@ const fields = (more: readonly Field[] = []): Field[] => [
 const text = written(fields());
 const part = (state: string, amount: string, expiry = 500) => ({ state, amt_msat: amount, expiry_height: expiry });
 const invoice = (state: string, paid = '0', htlcs: readonly object[] = []) => ({
-  ...{ state, r_hash: base64Hash, payment_request: text, value_msat: '1000000', amt_paid_msat: paid, htlcs },
+  ...{ state, r_hash: base64Hash, payment_request: text, memo: 'tea', value_msat: '1000000' },
+  ...{ amt_paid_msat: paid, htlcs },
 });
-const sighting = { hash, text, askedMsat: 1_000_000n, paidMsat: 0n, expiryHeight: null };
+const sighting = { hash, text, description: 'tea', askedMsat: 1_000_000n, paidMsat: 0n, expiryHeight: null };
 
 describe('the connection', () => {
   beforeEach(() => {
@@ -297,6 +298,9 @@ describe('a payment', () => {
     isCut = () => true;
     await expect(payments().pay({ ...paying, amountMsat: 7n })).rejects.toMatchObject(away);
     expect(asked.map(({ body }) => body)).toEqual([expect.objectContaining({ amt_msat: '7' })]);
+    asked = [];
+    await expect(payments().pay({ ...paying, mostBlocks: 1008 })).rejects.toMatchObject(away);
+    expect(asked.map(({ body }) => body)).toEqual([expect.objectContaining({ cltv_limit: 1008 })]);
   });
 
   it('that the node refuses does not begin; what is said of a connection is no answer', async () => {

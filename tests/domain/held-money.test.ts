@@ -30,6 +30,7 @@ const facts = (over: Partial<HeldFacts>): HeldFacts => ({
     height: 200 - invoiceBlocks,
     isWanted: true,
     isPast: false,
+    isLostForGood: false,
     askedMsat: asked,
     ...over,
   },
@@ -74,6 +75,8 @@ describe('held money', () => {
       { record: taking, sighting: unknown },
       { do: 'wait', incident: 'held-lost' },
     ],
+    ['… and is over once it has gone back', { record: taking, sighting: unknown, isLostForGood: true }, { do: 'end' }],
+    ['… which the word of the node decides', { record: taking, isLostForGood: true }, { do: 'settle' }],
 
     ['that is decided to go back: the node is told', { record: returning }, { do: 'cancel' }],
     ['… is not waited for any more', { record: returning, sighting: open }, { do: 'cancel' }],
@@ -207,7 +210,7 @@ class World {
     if (!worker.look) return;
     const { sighting, height, isPast } = worker.look;
     const { record, isWanted } = this;
-    const step = nextHeldStep({ record, sighting, height, isWanted, isPast, askedMsat: asked });
+    const step = nextHeldStep({ record, sighting, height, isWanted, isPast, askedMsat: asked, isLostForGood: false });
     this.record = recordAfter(record, step);
     if (step.do === 'book' && record.bookedMsat === null) this.bookings += 1;
     if (step.do === 'decide' && step.decision === 'take' && !isWanted && step.why === 'whole') this.takenUnwanted += 1;

@@ -15,7 +15,8 @@ const unknown: OutgoingSighting = { state: 'unknown' };
 const failed: OutgoingSighting = { state: 'failed' };
 const paid: OutgoingSighting = { state: 'paid', amountMsat: 1000n, feeMsat: 7n };
 const facts = (over: Partial<OutgoingFacts>): OutgoingFacts => ({
-  ...{ record: newOutgoing, sighting: unknown, isExpired: false, isGivenUp: false, maySend: true, isTooSoon: false },
+  ...{ record: newOutgoing, sighting: unknown, isExpired: false, isGivenUp: false, isForgotten: false },
+  ...{ maySend: true, isTooSoon: false },
   ...over,
 });
 const called = (calls: number, unanswered: number): OutgoingRecord => ({ ...newOutgoing, calls, unanswered });
@@ -41,6 +42,9 @@ describe('a payment to an invoice', () => {
       { record: called(1, 1), isGivenUp: true, sighting: { state: 'under way' } },
       { do: 'wait' },
     ],
+    ['is not sent again where the node has forgotten it', { record: called(1, 0), isForgotten: true }, { do: 'wait' }],
+    ['… nor has failed', { record: called(3, 0), isForgotten: true, isExpired: true }, { do: 'wait' }],
+    ['… but two operators may say so', { record: called(1, 0), isForgotten: true, isGivenUp: true }, { do: 'fail' }],
     [
       'is booked once it is paid, whatever may leave by now',
       { record: called(1, 1), sighting: paid, isExpired: true, maySend: false },
@@ -78,7 +82,8 @@ class World {
 
   read(of: number): void {
     const sighting: OutgoingSighting = this.state === 'paid' ? paid : { state: this.state };
-    this.workers[of]!.read = { record: this.record, isExpired: this.isExpired, isGivenUp: false, sighting };
+    const isOver = { isExpired: this.isExpired, isGivenUp: false, isForgotten: false };
+    this.workers[of]!.read = { record: this.record, ...isOver, sighting };
   }
   write(of: number): OutgoingStep['do'] | null {
     const worker = this.workers[of]!;

@@ -6,6 +6,7 @@ import {
   endPayment,
   lockLightningPayment,
   noteAnswered,
+  noteWord,
   paidFor,
   readPayment,
   type LightningPaymentRow,
@@ -28,13 +29,22 @@ export type PayDeps = Readonly<{
   network: BitcoinNetwork;
   /** Outside the database, which may be restored to before a call. */
   record: Pick<CallRecord, 'keep'>;
+  /** Payments of one merchant that the node has under way at once, at the most; absent: as usual. */
+  mostUnderWay?: number;
   /** When this process has called last, by hash; absent: calls need no pause. A process that starts remembers none. */
   calledAt?: Map<string, number>;
+  /** Milliseconds of the day's clock and of one that only counts on: of a machine that was halted one of them stood. */
+  clocks?: () => readonly number[];
 }> &
   Pick<Signer, 'newDestinations'>;
 
-/** Ways are looked for so long, and in so many parts. */
-const [timeoutSeconds, maxParts] = [60, 16];
+/** A call that was decided on is begun this soon, or not at all: when it is given up, nobody expects it any more. */
+const beginWithinMs = 25_000;
+const bothClocks = (): readonly number[] => [Date.now(), performance.now()];
+
+/** How long ways are looked for, in how many parts, and for how many blocks it may be under way: a week, as the hints
+ *  of an invoice may ask for more than the invoice does. */
+const bounds = { timeoutSeconds: 60, maxParts: 16, mostBlocks: 1008 } as const;
 
 export const notPaid = 'No way to its receiver was found, or the invoice has expired: nothing has left';
 
@@ -48,13 +58,19 @@ type Read = Awaited<ReturnType<typeof readPayment>>;
 export async function stepPayment(deps: PayDeps, hash: string): Promise<string | null> {
   const before = await readPayment(deps.db, hash);
   const seen = await deps.payments.track(hash);
+  const { clocks = bothClocks } = deps;
+  const decidedAt = clocks();
   const done = await deps.db.transaction((tx) => stepIn(deps, tx, before, seen));
   if (!done.isToSend) return done.waitsFor ?? null;
+  if (clocks().some((now, n) => Math.abs(now - decidedAt[n]!) > beginWithinMs)) {
+    await noteAnswered(deps.db, hash, false); // there is no call that could arrive
+    return 'this process was halted before the call';
+  }
   const { invoice, fee_limit_msat: limit } = before;
   deps.calledAt?.set(hash, performance.now());
   // Where this fails the call counts as unanswered: it may yet arrive. A refusal is an answer.
-  const answer = await deps.payments.pay({ invoice, feeLimitMsat: BigInt(limit), timeoutSeconds, maxParts });
-  await noteAnswered(deps.db, hash);
+  const answer = await deps.payments.pay({ invoice, feeLimitMsat: BigInt(limit), ...bounds });
+  await noteAnswered(deps.db, hash, answer.state === 'under way' || answer.state === 'paid');
   return answer.state === 'refused' ? `the node refuses it: ${answer.reason}` : null;
 }
 
@@ -63,16 +79,18 @@ async function stepIn(deps: PayDeps, tx: EntityManager, before: Read, seen: Seen
   const { kind, ref } = paidFor(before);
   const obligation = (await owners[kind].obligation(tx, ref))!;
   const row = await lockLightningPayment(tx, hash);
-  // A call that began or ended since the node was asked makes its answer an old one.
+  // A call that began or ended since the node was asked makes its answer an old one, and so does a newer answer.
   if (row.calls !== before.calls || row.unanswered !== before.unanswered || row.outcome !== before.outcome) return {};
+  if ((row.under_way_at === null) !== (before.under_way_at === null)) return {};
+  const isForgotten = await noteWord(tx, row, seen.state);
   const { calls, unanswered, outcome } = row;
   const record = { calls, unanswered, outcome };
-  const isOver = { isExpired: before.isExpired, isGivenUp: row.given_up_at !== null };
+  const isOver = { isExpired: before.isExpired, isGivenUp: row.given_up_at !== null, isForgotten };
   const isTooSoon = performance.now() - (deps.calledAt?.get(hash) ?? -Infinity) < pauseMs;
   const step = nextOutgoingStep({ record, ...isOver, sighting: seen, maySend: true, isTooSoon });
   switch (step.do) {
     case 'wait':
-      return { waitsFor: 'the node has it under way, or may have' };
+      return { waitsFor: isForgotten ? 'the node has forgotten it' : 'the node has it under way, or may have' };
     case 'end':
       return {};
     case 'fail':

@@ -2,8 +2,9 @@ import type { EntityManager } from 'typeorm';
 import { recheckLimits } from '../../commands/limits/outbound-check';
 import { stopsOf } from '../../db/access/merchant-stop';
 import { isFrozen, limitUsesOf, lockFreezes } from '../../db/limits/outbound';
-import { paidFor, type LightningPaymentRow, type OwnerColumn } from '../../db/lightning/payments';
+import { countUnderWay, paidFor, type LightningPaymentRow, type OwnerColumn } from '../../db/lightning/payments';
 import { unlistedAmong } from '../../db/wallets/whitelist';
+import { usualUnderWay } from '../../domain/lightning/outgoing-payment';
 import type { Obligation } from '../obligation';
 import { waitForCap } from '../sign/new-destinations';
 import { rowRules, type SignFacts, type SignVerdict } from '../sign/policy';
@@ -45,10 +46,11 @@ export async function mayPayAgain(tx: EntityManager, obligation: Obligation): Pr
 }
 
 /** May the node be told to pay this for the first time? What the signing policy asks of a row on a chain, in the same
- *  order of locks: whitelist, merchant, freezes, limits, and last the cap for new destinations. */
+ *  order of locks: whitelist, merchant, freezes, limits, and last the cap for new destinations. And no merchant takes
+ *  all the places that our channels have for payments: where two look at once, there are a few more. */
 export async function mayPay(
   tx: EntityManager,
-  signer: Pick<Signer, 'newDestinations'>,
+  signer: Pick<Signer, 'newDestinations'> & Readonly<{ mostUnderWay?: number }>,
   payment: Pick<LightningPaymentRow, 'id' | OwnerColumn>,
   { obligation, payee }: Readonly<{ obligation: Obligation; payee: string }>,
 ): Promise<PayVerdict> {
@@ -64,6 +66,9 @@ export async function mayPay(
     verdict = rowVerdict({ ...facts, limitUse: over ? { over } : 'used' });
   }
   if (verdict) return asPayVerdict(verdict);
+  const most = signer.mostUnderWay ?? usualUnderWay;
+  if (obligation.merchantId !== null && (await countUnderWay(tx, obligation.merchantId)) >= most)
+    return { state: 'waiting', reason: `the node has ${most} payments of its merchant under way` };
   // By the node, also of a Lightning address: whoever forges an invoice names a node of their own.
   const outputs = obligation.outputs.map(({ units }) => ({ address: payee, units: BigInt(units) }));
   // Below zero: intents of chains count above it.
