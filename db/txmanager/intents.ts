@@ -168,6 +168,13 @@ export const intentsOwnedBy = (tx: EntityManager, owner: IntentOwner): Promise<I
     owner.id,
   ]);
 
+/** Those that nothing is signed for: of a mass payout a few, where all of its intents may be hundreds. */
+export const plannedOf = (tx: EntityManager, owner: IntentOwner): Promise<IntentRow[]> =>
+  tx.query<IntentRow[]>(
+    `SELECT * FROM intent WHERE owner_kind = $1 AND owner_id = $2 AND status = 'planned' ORDER BY id`,
+    [owner.kind, owner.id],
+  );
+
 /** Keeps the coins of an intent from every other one; final where one of them has another's lock already. */
 export async function lockCoinsFor(tx: EntityManager, intent: Pick<IntentRow, 'id' | 'deposit_ids'>): Promise<void> {
   for (const depositId of intent.deposit_ids) {

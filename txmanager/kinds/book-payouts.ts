@@ -1,6 +1,6 @@
 import type { EntityManager } from 'typeorm';
 import { failPoint } from '../../db/fail-point';
-import { linesOf, lockBatch } from '../../db/payouts/payouts';
+import { linesPaidBy, lockBatch } from '../../db/payouts/payouts';
 import { refreshBatch } from '../../commands/payouts/refresh';
 import { bookIntent } from '../book';
 import { completeLines } from './payout-line-end';
@@ -36,7 +36,7 @@ async function bookPaid(tx: EntityManager, batchId: string, ids: readonly string
       WHERE intent_id = ANY($1::bigint[]) AND status = 'final' ORDER BY intent_id`,
     [ids],
   );
-  const lines = await linesOf(tx, batchId);
+  const lines = await linesPaidBy(tx, [batchId], ids);
   await completeLines(
     tx,
     mined.map((one) => ({ mined: one, lines: lines.filter((line) => line.intent_id === one.intent_id) })),
