@@ -12,6 +12,10 @@ import type { sweepShareEntity } from '../sweeps/entities';
 
 /** What shall be sent: one row per business effect, whatever happens to its transactions. Invariants: 5. */
 export type IntentRow = RowOf<typeof intentEntity>;
+/** All of them, for statements that are prepared. */
+export const intentColumns = `id, kind, ref, network, currency, from_address, outputs, deposit_ids, max_unit_price,
+  fee_budget, status, payment_id, merchant_id, owner_kind, owner_id, lost_owner_kind, lost_owner_id, booked, created_at,
+  updated_at, refusals, void_through, gas_limit, gas_estimated_at, replaced_at, replaced_by, lost, waits_for`;
 
 /** A payment's part in a sweep of many; base units as decimal strings. */
 export type ShareRow = RowOf<typeof sweepShareEntity>;
