@@ -2,7 +2,7 @@ import { inParallel } from '../chains/json-rpc';
 import { openIncidentAgain } from '../db/incidents';
 import { depositsById } from '../db/payments/deposits';
 import { disband } from '../db/sweeps/sweeps';
-import { endIntent, intentsOwnedBy, type IntentRow } from '../db/txmanager/intents';
+import { endIntent, intentsOwnedBy, plannedOf, type IntentRow } from '../db/txmanager/intents';
 import { baseUnits, networks, type NetworkId } from '../domain/chains/assets';
 import type { AskedTransfer, GasAnswer } from '../domain/chains/chain';
 import { batchGasLimit, gasCeiling, gasLimitOf } from '../domain/chains/costs';
@@ -69,9 +69,11 @@ type Estimated = Readonly<{ waits: ReadonlyMap<string, string>; isChanged: boole
 /** Estimates what is planned of an owner and has no fresh estimate: transfers first, then the top-ups that buy their
  *  gas. */
 export async function estimateOwned(deps: GasDeps, owner: IntentOwner): Promise<Estimated> {
-  const all = await intentsOwnedBy(deps.db.manager, owner);
-  const due = all.filter(isDue);
   const waits = new Map<string, string>();
+  const due = (await plannedOf(deps.db.manager, owner)).filter(isDue);
+  if (!due.length) return { waits, isChanged: false };
+  // Its others say how a token gets its gas, and nothing of what pays for itself.
+  const all = due.some(isAloneThere) ? await intentsOwnedBy(deps.db.manager, owner) : due;
   let isChanged = false;
   const note = (intent: IntentRow, end: End): void => {
     if (end === 'ended' || end === 'lower') isChanged = true;
@@ -103,8 +105,9 @@ type End = 'done' | 'lower' | 'ended' | Readonly<{ reason: string }>;
  *  (`shared`). Absent where a transfer has failed there: then the top-up brings all the gas that the next may take, as
  *  what it takes may have risen once it is signed. */
 function topUpOf(intent: IntentRow, all: readonly IntentRow[]): Pick<AskedTransfer, 'topUp'> {
+  if (!isAloneThere(intent)) return {};
   const hasFailed = all.some((one) => one.from_address === intent.from_address && one.status === 'failed');
-  if (!isAloneThere(intent) || hasFailed) return {};
+  if (hasFailed) return {};
   const isBeside = (one: IntentRow): boolean => one.from_address === intent.from_address && !isTopUp(one);
   return { topUp: all.filter((one) => isBeside(one) && one.status !== 'dead').length > 1 ? 'shared' : 'own' };
 }

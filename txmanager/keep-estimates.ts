@@ -48,14 +48,14 @@ function limitsOf({ intent, gas, borne }: Estimate): FeeLimits {
 /** Keeps the estimates of those that take no more than usual, all in one transaction: nobody is charged for them, and
  *  nothing was kept back that they could be paid with.
  *  Answers the ids that were kept. Not among them is what changed meanwhile, and what nothing wants. */
-export const keepUsual = (db: DataSource, estimates: readonly Estimate[]): Promise<ReadonlySet<string>> =>
-  db.transaction(async (tx) => {
-    const usual = new Map(
-      estimates
-        .filter(({ intent, gas }) => !takesMore(intent.currency, gas) && !isFeeKept(intent))
-        .map((one) => [one.intent.id, one]),
-    );
-    if (!usual.size) return new Set();
+export async function keepUsual(db: DataSource, estimates: readonly Estimate[]): Promise<ReadonlySet<string>> {
+  const usual = new Map(
+    estimates
+      .filter(({ intent, gas }) => !takesMore(intent.currency, gas) && !isFeeKept(intent))
+      .map((one) => [one.intent.id, one]),
+  );
+  if (!usual.size) return new Set();
+  return db.transaction(async (tx) => {
     // In the order of the locks: what they are for, then the intents.
     const served = await lockObligations(tx, [...usual.keys()]);
     const asked = [...usual.values()]
@@ -73,6 +73,7 @@ export const keepUsual = (db: DataSource, estimates: readonly Estimate[]): Promi
     );
     return new Set(intents.map(({ id }) => id));
   });
+}
 
 /** Was the most that its fee may be left on its address when it was planned? */
 const isFeeKept = ({ kind, currency, deposit_ids }: IntentRow): boolean => {

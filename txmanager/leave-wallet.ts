@@ -10,7 +10,7 @@ import { disband } from '../db/sweeps/sweeps';
 import { heldUpWallets } from '../db/treasury/lanes';
 import { wholeUnitPrice } from '../db/chains/fees';
 import { lockTreasury, treasurySources } from '../db/treasury/treasury';
-import { endIntent, intentsOwnedBy, type IntentRow } from '../db/txmanager/intents';
+import { endIntent, intentsOwnedBy, plannedOf, type IntentRow } from '../db/txmanager/intents';
 import { gasWalletFor } from './gas-wallet';
 import { isTopUp } from '../domain/txmanager/kinds';
 import { transfersOf } from './top-up';
@@ -22,21 +22,14 @@ type Group = Readonly<{ transfers: readonly IntentRow[]; topUp: IntentRow | null
  *  enough. Signed intents stay: their bytes may be mined. The caller has locked the owner's row. */
 export async function leaveHeldUpWallets(tx: EntityManager, owner: IntentOwner): Promise<void> {
   await leaveHeldUpGas(tx, owner);
-  const all = await intentsOwnedBy(tx, owner);
-  const planned = all.filter(
-    ({ status, kind, network }) =>
-      status === 'planned' &&
-      // A kind that nobody answers for is left to the signer, which refuses it.
-      Object.hasOwn(kinds, kind) &&
-      kinds[kind].leaves &&
-      kinds[kind].spends === 'treasury' &&
-      networks[network as NetworkId].kind === 'account',
-  );
+  const planned = (await plannedOf(tx, owner)).filter(isFromLane);
   for (const network of new Set(planned.map((intent) => intent.network))) {
     const heldUp = await heldUpWallets(tx, network);
-    const stuck = planned.filter(
-      (intent) => intent.network === network && !intent.deposit_ids.length && heldUp.includes(intent.from_address),
-    );
+    const isStuck = (intent: IntentRow): boolean =>
+      intent.network === network && !intent.deposit_ids.length && heldUp.includes(intent.from_address);
+    if (!planned.some(isStuck)) continue;
+    const all = await intentsOwnedBy(tx, owner);
+    const stuck = all.filter((intent) => isFromLane(intent) && isStuck(intent));
     if (!stuck.length) continue;
     await lockTreasury(tx, network);
     const price = BigInt(await wholeUnitPrice(tx, network));
@@ -52,12 +45,19 @@ export async function leaveHeldUpWallets(tx: EntityManager, owner: IntentOwner):
   }
 }
 
+/** Planned, and what leaves a hot wallet of an account chain. A kind that nobody answers for is left to the signer,
+ *  which refuses it. */
+const isFromLane = ({ status, kind, network }: IntentRow): boolean =>
+  status === 'planned' &&
+  Object.hasOwn(kinds, kind) &&
+  kinds[kind].leaves &&
+  kinds[kind].spends === 'treasury' &&
+  networks[network as NetworkId].kind === 'account';
+
 /** Top-ups that nobody has signed come from another gas wallet where their own is frozen or blocked. A sweep of many
  *  cannot: its payments go one by one. */
 export async function leaveHeldUpGas(tx: EntityManager, owner: IntentOwner): Promise<void> {
-  const planned = (await intentsOwnedBy(tx, owner)).filter(
-    (one) => one.status === 'planned' && (isTopUp(one) || owner.kind === 'sweep-batch'),
-  );
+  const planned = (await plannedOf(tx, owner)).filter((one) => isTopUp(one) || owner.kind === 'sweep-batch');
   for (const intent of planned) {
     const { id, network, from_address, outputs } = intent;
     if (!(await heldUpWallets(tx, network, 'gas')).includes(from_address)) continue;

@@ -52,6 +52,8 @@ export type Obligation = Readonly<{
   givenUp?(): Promise<unknown>;
   /** Its first signed bytes are stored. */
   stored(): Promise<unknown>;
+  /** The rows of all that is signed together say so: what they are parts of follows. Where they are parts. */
+  allStored?(): Promise<unknown>;
   /** A node has taken them. */
   sent(txId: string): Promise<unknown>;
   /** Its transaction is final, successful or reverted: books the end. Safe to repeat. */

@@ -5,7 +5,7 @@ import type { NodeLogin } from '../node-http';
 import { numberOf, quantity, readBlockBy } from './answers';
 import { chainCheck, readBlock, readFinalHeight, readHead, readSync, readTraces } from './blocks';
 import { evmCodec, type EvmChain } from './codec';
-import { broadcast, estimateFee, estimateGas, holdingAt } from './sending';
+import { broadcast, estimateFee, gasEstimator, holdingAt } from './sending';
 import { lookUpOf, sourcesOf, verify } from './sightings';
 import { tracerOf } from './traces';
 import { tokensOf } from './transfers';
@@ -41,7 +41,7 @@ export function evmAdapter(
     unspent: () => Promise.resolve(null),
     nextNonce: async (address) => numberOf(await rpc<string>('eth_getTransactionCount', [address, 'pending'])),
     estimateFee: () => estimateFee(rpc, network),
-    estimateGas: (transfer) => estimateGas(rpc, chain, transfer),
+    estimateGas: gasEstimator(rpc, chain),
     broadcast: (raw) => broadcast(rpc, raw),
   };
 }

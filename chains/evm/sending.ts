@@ -47,14 +47,31 @@ export async function estimateFee(rpc: Rpc, network: EvmNetwork): Promise<FeeEst
 }
 
 type AskedTransfer = Parameters<ChainNode['estimateGas']>[0];
+type Holding = (address: string, currency: Currency) => Promise<bigint>;
 
-export async function estimateGas(
+/** Asks what transfers take. Who asks for a holding while it is asked for shares the answer: many lines of a mass
+ *  payout leave one address. */
+export function gasEstimator(rpc: Rpc, chain: EvmChain): ChainNode['estimateGas'] {
+  const asked = new Map<string, Promise<bigint>>();
+  const heldNow: Holding = (address, currency) => {
+    const name = `${currency} ${address}`;
+    const ask = (): Promise<bigint> =>
+      holdingAt(rpc, chain, { address, currency, block: 'latest' }).finally(() => asked.delete(name));
+    const answer = asked.get(name) ?? ask();
+    asked.set(name, answer);
+    return answer;
+  };
+  return (transfer) => estimateGas(rpc, chain, transfer, heldNow);
+}
+
+async function estimateGas(
   rpc: Rpc,
   chain: EvmChain,
   { from, to, currency, units, ceiling }: AskedTransfer,
+  heldNow: Holding,
 ): Promise<GasAnswer> {
   const contract = assetIn(chain, currency).contract;
-  const held = await holdingAt(rpc, chain, { address: from, currency, block: 'latest' });
+  const held = await heldNow(from, currency);
   if (held < units) return { state: 'short', reason: `${from} holds ${held} of ${units}` };
   const call = contract
     ? {

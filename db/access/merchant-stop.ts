@@ -22,14 +22,23 @@ export async function stoppedSince(db: Queryable, merchantId: string): Promise<D
 }
 
 /** Why it is stopped, for the signer: those of these merchants whose money is stopped, and why. A stop that is set
- *  meanwhile waits until the signature is committed, so that nothing is signed after it. */
-export async function stopsOf(tx: EntityManager, merchantIds: readonly string[]): Promise<ReadonlyMap<string, string>> {
-  if (!merchantIds.length) return new Map();
-  const rows = await prepared(tx, 'stopped-merchants').query<Array<{ id: string; held_because: string | null }>>(
-    'SELECT id, held_because FROM merchant WHERE id = ANY($1) ORDER BY id FOR SHARE',
+ *  meanwhile waits until the signature is committed, and so does a freeze: nothing is signed after either. What is
+ *  looked at after this and committed is committed before the next freeze. Locks merchants, then freezes. */
+export async function lockStopsAndFreezes(
+  tx: EntityManager,
+  merchantIds: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  // Counted, so that all merchants are locked before.
+  const rows = await prepared(tx, 'stops-and-freezes').query<Array<{ id: string | null; held_because: string | null }>>(
+    `WITH asked AS MATERIALIZED (
+            SELECT id, held_because FROM merchant WHERE id = ANY($1) ORDER BY id FOR SHARE),
+          frozen AS MATERIALIZED (SELECT hold_freezes() FROM (SELECT count(*) FROM asked) counted)
+     SELECT asked.id, asked.held_because FROM frozen LEFT JOIN asked ON true`,
     [merchantIds],
   );
-  return new Map(rows.flatMap((row) => (row.held_because === null ? [] : [[row.id, row.held_because] as const])));
+  return new Map(
+    rows.flatMap(({ id, held_because }) => (id === null || held_because === null ? [] : [[id, held_because] as const])),
+  );
 }
 
 /** The first reason stays. */

@@ -200,7 +200,7 @@ CREATE OR REPLACE FUNCTION guard_journal() RETURNS trigger LANGUAGE plpgsql
       SELECT * INTO v_base FROM journal WHERE id = v_of;
       v_steps := v_steps + 1;
     END LOOP;
-    v_moves := moves_of(v_base.id);
+    IF v_steps > 0 THEN v_moves := moves_of(v_base.id); END IF;
     IF starts_with(v_base.key, 'arrived/')
       OR EXISTS (SELECT FROM jsonb_array_elements(v_moves) m WHERE m->>0 LIKE 'L:%' OR m->>1 LIKE 'L:%') THEN
       -- What was taken back in the same transaction is checked by its last journal.

@@ -1,4 +1,4 @@
--- Holds off every freeze of outgoing money until the end of the transaction. Called by `lockFreezes`.
+-- Holds off every freeze of outgoing money until the end of the transaction. Called by `lockStopsAndFreezes`.
 CREATE OR REPLACE FUNCTION hold_freezes() RETURNS void LANGUAGE plpgsql
   SECURITY DEFINER SET search_path = public, pg_temp AS $$
   BEGIN

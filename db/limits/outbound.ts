@@ -97,13 +97,16 @@ export const lockLimits = (tx: EntityManager, ...merchantIds: readonly string[])
 export type LimitUseKey = Readonly<{ kind: LimitedKind; ref: string }>;
 export type LimitUseRow = LimitUseKey & Readonly<{ merchant_id: string; usd: string; is_signed: boolean }>;
 
-/** The limit uses under these keys, without those that were released. */
+/** SQL: the limit uses under these keys, without those that were released. `kinds`, `refs`: parameters. */
+export const limitUsesSql = (kinds: string, refs: string): string =>
+  `SELECT kind, ref, merchant_id, usd::text AS usd, signed_at IS NOT NULL AS is_signed FROM egress_admission
+    WHERE (kind, ref) IN (SELECT * FROM unnest(${kinds}::text[], ${refs}::bpchar[])) AND released_at IS NULL`;
+
 export const limitUsesOf = (tx: EntityManager, keys: readonly LimitUseKey[]): Promise<LimitUseRow[]> =>
-  prepared(tx, 'limit-uses').query<LimitUseRow[]>(
-    `SELECT kind, ref, merchant_id, usd::text, signed_at IS NOT NULL AS is_signed FROM egress_admission
-      WHERE (kind, ref) IN (SELECT * FROM unnest($1::text[], $2::bpchar[])) AND released_at IS NULL`,
-    [keys.map(({ kind }) => kind), keys.map(({ ref }) => ref)],
-  );
+  prepared(tx, 'limit-uses').query<LimitUseRow[]>(limitUsesSql('$1', '$2'), [
+    keys.map(({ kind }) => kind),
+    keys.map(({ ref }) => ref),
+  ]);
 
 /** What was signed in the last day, by merchant; `merchantIds` null: of everybody. */
 export async function signedInDay(
@@ -139,10 +142,6 @@ export async function isFrozen(db: Queryable, currency: string): Promise<boolean
   ]);
   return rows.length > 0;
 }
-
-/** Holds freezes off until the end of this transaction: what is looked at after it and committed is committed before
- *  the next freeze. */
-export const lockFreezes = (tx: EntityManager): Promise<unknown> => tx.query('SELECT hold_freezes()');
 
 export const freezes = (db: Queryable): Promise<FreezeRow[]> =>
   db.query<FreezeRow[]>('SELECT currency, reason, frozen_at FROM egress_freeze ORDER BY currency');

@@ -73,7 +73,13 @@ export const lockBatch = async (tx: EntityManager, id: string): Promise<BatchRow
 
 /** The batches with these ids, as far as they exist, locked as `lockBatch` does. */
 export const lockBatches = (tx: EntityManager, ids: readonly string[]): Promise<BatchRow[]> =>
-  tx.query<BatchRow[]>('SELECT * FROM payout_batch WHERE id = ANY($1) ORDER BY id FOR UPDATE', [ids]);
+  prepared(tx, 'lock-batches').query<BatchRow[]>(
+    `SELECT id, merchant_id, status, state_version, label, idempotency_key, rows_hash, row_count, totals, fees,
+            created_by, created_by_id, needs_second_person, approved_by, approved_by_id, approved_at, sent_at,
+            cancelled_at, completed_at, created_at, updated_at
+       FROM payout_batch WHERE id = ANY($1) ORDER BY id FOR UPDATE`,
+    [ids],
+  );
 
 export const linesOf = (
   tx: Queryable,
@@ -95,12 +101,14 @@ export const shownLinesOf = (db: Queryable, batchId: string): Promise<ShownLine[
 
 /** Lines of these batches that these intents pay, in the order of the rows. */
 export const linesPaidBy = (
-  tx: Queryable,
+  tx: EntityManager,
   batchIds: readonly string[],
   intentIds: readonly string[],
 ): Promise<PayoutLineRow[]> =>
-  tx.query<PayoutLineRow[]>(
-    'SELECT * FROM payout_leg WHERE batch_id = ANY($1) AND intent_id = ANY($2::bigint[]) ORDER BY batch_id, row_index',
+  prepared(tx, 'lines-paid-by').query<PayoutLineRow[]>(
+    `SELECT id, batch_id, merchant_id, row_index, currency, network, address, destination_tag, amount, network_fee,
+            added_fee, net_amount, status, state_version, intent_id, tx_id, merchant_message, updated_at
+       FROM payout_leg WHERE batch_id = ANY($1) AND intent_id = ANY($2::bigint[]) ORDER BY batch_id, row_index`,
     [batchIds, intentIds],
   );
 

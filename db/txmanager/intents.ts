@@ -12,6 +12,10 @@ import type { sweepShareEntity } from '../sweeps/entities';
 
 /** What shall be sent: one row per business effect, whatever happens to its transactions. Invariants: 5. */
 export type IntentRow = RowOf<typeof intentEntity>;
+/** All of them, for statements that are prepared. */
+export const intentColumns = `id, kind, ref, network, currency, from_address, outputs, deposit_ids, max_unit_price,
+  fee_budget, status, payment_id, merchant_id, owner_kind, owner_id, lost_owner_kind, lost_owner_id, booked, created_at,
+  updated_at, refusals, void_through, gas_limit, gas_estimated_at, replaced_at, replaced_by, lost, waits_for`;
 
 /** A payment's part in a sweep of many; base units as decimal strings. */
 export type ShareRow = RowOf<typeof sweepShareEntity>;
@@ -167,6 +171,13 @@ export const intentsOwnedBy = (tx: EntityManager, owner: IntentOwner): Promise<I
     owner.kind,
     owner.id,
   ]);
+
+/** Those that nothing is signed for: of a mass payout a few, where all of its intents may be hundreds. */
+export const plannedOf = (tx: EntityManager, owner: IntentOwner): Promise<IntentRow[]> =>
+  tx.query<IntentRow[]>(
+    `SELECT * FROM intent WHERE owner_kind = $1 AND owner_id = $2 AND status = 'planned' ORDER BY id`,
+    [owner.kind, owner.id],
+  );
 
 /** Keeps the coins of an intent from every other one; final where one of them has another's lock already. */
 export async function lockCoinsFor(tx: EntityManager, intent: Pick<IntentRow, 'id' | 'deposit_ids'>): Promise<void> {

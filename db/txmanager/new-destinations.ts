@@ -1,4 +1,5 @@
 import type { EntityManager } from 'typeorm';
+import { prepared } from '../query';
 
 type Order = Readonly<{ intent: string; address: string; units: string }>;
 
@@ -11,7 +12,7 @@ export const countNewDestinations = (
   payments: Readonly<{ network: string; currency: string; orders: readonly Order[] }>,
   { capUnits, coolingOffHours }: Readonly<{ capUnits: bigint; coolingOffHours: number }>,
 ): Promise<AboveCap[]> =>
-  tx.query<AboveCap[]>(
+  prepared(tx, 'admit-destinations').query<AboveCap[]>(
     `SELECT intent_id::text AS "intentId", used::text, due_at AS "dueAt"
        FROM admit_destinations($1, $2, $3, $4, $5)`,
     [payments.network, payments.currency, JSON.stringify(payments.orders), capUnits.toString(), coolingOffHours],

@@ -1,16 +1,20 @@
 import type { EntityManager } from 'typeorm';
-import type { AttemptRow, IntentRow, ShareRow } from './intents';
+import { intentColumns, type AttemptRow, type IntentRow, type ShareRow } from './intents';
 import type { RowOf } from '../entity';
 import { prepared } from '../query';
 import type { addressEntity } from '../chains/entities';
 import type { walletSequenceEntity } from './entities';
+import { limitUsesSql, type LimitUseKey, type LimitUseRow } from '../limits/outbound';
 
 /** What the signer's verdicts are made of, read and, where it says so, locked: of many intents in one statement.
  *  Nothing here decides. */
 
 /** These intents, locked until the transaction ends. */
 export const lockIntents = (tx: EntityManager, ids: readonly string[]): Promise<IntentRow[]> =>
-  tx.query<IntentRow[]>('SELECT * FROM intent WHERE id = ANY($1::bigint[]) ORDER BY id FOR UPDATE', [ids]);
+  prepared(tx, 'lock-intents').query<IntentRow[]>(
+    `SELECT ${intentColumns} FROM intent WHERE id = ANY($1::bigint[]) ORDER BY id FOR UPDATE`,
+    [ids],
+  );
 
 /** Their attempts, oldest first. */
 export const attemptsOfAll = (tx: EntityManager, intentIds: readonly string[]): Promise<AttemptRow[]> =>
@@ -53,12 +57,14 @@ type SignReads = Readonly<{
   lost: string[];
   own: OwnAddressRow[];
   freezes: Array<{ currency: string; reason: string }>;
+  /** Those of the limit uses asked for that are counted and were not released. */
+  limitUses: LimitUseRow[];
 }>;
 
 export async function signReads(
   tx: EntityManager,
   network: string,
-  of: Readonly<{ ids: readonly string[]; addresses: readonly string[] }>,
+  of: Readonly<{ ids: readonly string[]; addresses: readonly string[]; limitUses: readonly LimitUseKey[] }>,
 ): Promise<SignReads> {
   const [row] = await prepared(tx, 'sign-reads').query<SignReads[]>(
     `SELECT ARRAY(SELECT DISTINCT a.intent_id FROM attempt a WHERE a.intent_id = ANY($1::bigint[])) AS signed,
@@ -71,8 +77,9 @@ export async function signReads(
                       'merchant_id', o.merchant_id, 'branch', o.branch, 'key_index', o.key_index)), '[]')
                FROM address o WHERE o.network = $2 AND o.address = ANY($3) AND o.tag = '') AS own,
             (SELECT coalesce(jsonb_agg(jsonb_build_object('currency', f.currency, 'reason', f.reason)
-                      ORDER BY f.currency), '[]') FROM egress_freeze f) AS freezes`,
-    [of.ids, network, of.addresses],
+                      ORDER BY f.currency), '[]') FROM egress_freeze f) AS freezes,
+            (SELECT coalesce(jsonb_agg(to_jsonb(u)), '[]') FROM (${limitUsesSql('$4', '$5')}) u) AS "limitUses"`,
+    [of.ids, network, of.addresses, of.limitUses.map(({ kind }) => kind), of.limitUses.map(({ ref }) => ref)],
   );
   return row!;
 }
@@ -137,14 +144,22 @@ export const accountsBeside = (
 
 export type WalletRow = Pick<RowOf<typeof walletSequenceEntity>, 'next_nonce' | 'frozen_reason'>;
 
-/** The wallet's sequence row, locked: its next nonce is the caller's until the commit. */
+/** A network's fee as it was estimated last, and how long ago. */
+export type Estimate = Readonly<{ unitPrice: string; tipPrice: string; dataPart: string; ageSeconds: number }>;
+type PricedWallet = WalletRow & Readonly<{ fee: Estimate | null }>;
+
+/** The wallet's sequence row, locked: its next nonce is the caller's until the commit. With the fee of its network. */
 export async function lockWallet(
   tx: EntityManager,
   wallet: Pick<IntentRow, 'network' | 'from_address'>,
-): Promise<WalletRow> {
-  const lock = (): Promise<WalletRow[]> =>
-    prepared(tx, 'lock-wallet').query<WalletRow[]>(
-      'SELECT next_nonce, frozen_reason FROM wallet_sequence WHERE network = $1 AND address = $2 FOR UPDATE',
+): Promise<PricedWallet> {
+  const lock = (): Promise<PricedWallet[]> =>
+    prepared(tx, 'lock-wallet').query<PricedWallet[]>(
+      `SELECT w.next_nonce, w.frozen_reason,
+              (SELECT jsonb_build_object('unitPrice', f.unit_price::text, 'tipPrice', f.tip_price::text,
+                        'dataPart', f.data_part::text, 'ageSeconds', floor(extract(epoch FROM now() - f.taken_at))::int)
+                 FROM network_fee f WHERE f.network = w.network) AS fee
+         FROM wallet_sequence w WHERE w.network = $1 AND w.address = $2 FOR UPDATE`,
       [wallet.network, wallet.from_address],
     );
   const [known] = await lock();
@@ -154,16 +169,4 @@ export async function lockWallet(
     wallet.from_address,
   ]);
   return (await lock())[0]!;
-}
-
-/** The network's fee as it was estimated last, and how long ago. */
-export type Estimate = Readonly<{ unitPrice: string; tipPrice: string; dataPart: string; ageSeconds: number }>;
-
-export async function estimateOf(tx: EntityManager, network: string): Promise<Estimate | null> {
-  const [row] = await prepared(tx, 'fee-estimate').query<Estimate[]>(
-    `SELECT unit_price::text AS "unitPrice", tip_price::text AS "tipPrice", data_part::text AS "dataPart",
-            floor(extract(epoch FROM now() - taken_at))::int AS "ageSeconds" FROM network_fee WHERE network = $1`,
-    [network],
-  );
-  return row ?? null;
 }

@@ -8,6 +8,7 @@ import { openRefund } from '../../commands/refunds/create';
 import { openWithdrawal } from '../../commands/withdrawals/create';
 import { stoppedBecause } from '../../db/access/merchant-stop';
 import { setMerchantStatus } from '../../db/access/merchants';
+import { freeze, unfreeze } from '../../db/limits/outbound';
 import { post } from '../../db/ledger/ledger';
 import { addToWhitelist } from '../../db/wallets/whitelist';
 import { newId, newSlug } from '../../domain/ids';
@@ -170,17 +171,14 @@ describe('A9: a suspended merchant', () => {
 
   it('waits for a signature under way, and nothing is signed after the suspension', async () => {
     const [first, second] = [idOf(await (await aWithdrawal()).plan()), idOf(await (await aWithdrawal()).plan())];
-    const holder = db.createQueryRunner();
-    await holder.startTransaction();
-    await holder.query('SELECT FROM wallet_sequence FOR UPDATE');
+    const letGo = await holding('wallet_sequence');
     const signed = signer.signOnce(first);
     await until('wallet_sequence');
     let isSuspended = false;
     const suspended = suspend().then(() => (isSuspended = true));
     await until('merchant SET');
     expect(isSuspended).toBe(false);
-    await holder.commitTransaction();
-    await holder.release();
+    await letGo();
     await suspended;
     expect(await signed).toEqual({ state: 'stored' });
     expect(await signer.signOnce(second)).toMatchObject({ state: 'waiting' });
@@ -207,6 +205,48 @@ describe('A9: a suspended merchant', () => {
     expect(compare(await free(), before)).toBeGreaterThanOrEqual(0);
   });
 });
+
+describe('a freeze', () => {
+  afterEach(() => unfreeze(db, 'ETH'));
+  const freezeEther = () => freeze(db, 'ETH', 'a test');
+  const frozen = { state: 'waiting', reason: 'frozen: a test' };
+
+  it('waits for a signature under way, and nothing is signed after it', async () => {
+    const [first, second] = [idOf(await (await aWithdrawal()).plan()), idOf(await (await aWithdrawal()).plan())];
+    const letGo = await holding('wallet_sequence');
+    const signed = signer.signOnce(first);
+    await until('wallet_sequence');
+    let isFrozen = false;
+    const freezing = freezeEther().then(() => (isFrozen = true));
+    await until('egress_freeze');
+    expect(isFrozen).toBe(false);
+    await letGo();
+    await freezing;
+    expect(await signed).toEqual({ state: 'stored' });
+    expect(await signer.signOnce(second)).toEqual(frozen);
+  });
+
+  it('is seen by a signature that waits for its merchant meanwhile', async () => {
+    const intentId = idOf(await (await aWithdrawal()).plan());
+    const letGo = await holding('merchant');
+    const signed = signer.signOnce(intentId);
+    await until('FROM merchant');
+    await freezeEther();
+    await letGo();
+    expect(await signed).toEqual(frozen);
+  });
+});
+
+/** Locks all rows of a table until the function that it gives is called. */
+async function holding(table: 'merchant' | 'wallet_sequence'): Promise<() => Promise<void>> {
+  const holder = db.createQueryRunner();
+  await holder.startTransaction();
+  await holder.query(`SELECT FROM ${table} FOR UPDATE`);
+  return async () => {
+    await holder.commitTransaction();
+    await holder.release();
+  };
+}
 
 /** Until somebody waits for a lock in a statement that has these words. */
 async function until(what: string): Promise<void> {

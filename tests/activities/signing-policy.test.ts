@@ -147,21 +147,15 @@ it('the same over a limit, and without an approval', async () => {
   expect(unapproved.map((one) => one.state)).toEqual(ids.map(() => 'refused'));
 });
 
-/** Counts what is asked of the database. */
+/** Counts what is asked of the database, prepared or not. */
 async function statementsFor(asked: Asked, prepare?: (tx: EntityManager) => Promise<unknown>): Promise<number> {
   return undone(async (tx) => {
     await prepare?.(tx);
-    let count = 0;
-    const counting = new Proxy(tx, {
-      get: (of, name) =>
-        name === 'query'
-          ? (...given: Parameters<EntityManager['query']>) => {
-              count += 1;
-              return of.query(...given);
-            }
-          : (Reflect.get(of, name) as unknown),
-    });
-    expect((await verdictsIn(counting, asked)).map(({ state }) => state)).toEqual(asked.map(() => 'sign'));
+    const connection = (await tx.queryRunner!.connect()) as Readonly<{ query: (...given: unknown[]) => unknown }>;
+    const asking = jest.spyOn(connection, 'query');
+    expect((await verdictsIn(tx, asked)).map(({ state }) => state)).toEqual(asked.map(() => 'sign'));
+    const count = asking.mock.calls.length;
+    asking.mockRestore();
     return count;
   });
 }
@@ -169,6 +163,9 @@ async function statementsFor(asked: Asked, prepare?: (tx: EntityManager) => Prom
 it('asks the database as often for many as for one', async () => {
   const one = await statementsFor(ids.slice(0, 1));
   expect(await statementsFor(ids)).toBe(one);
+  // Each further one costs a mass payout time: the rows, the whitelist, stops and freezes, the facts, the limits, the
+  // wallet.
+  expect(one).toBeLessThanOrEqual(11);
   const limits = (tx: EntityManager): Promise<unknown> =>
     setLimits(tx, shop.merchantId, { dailyUsd: '100000', hourlyCount: null, approvalUsd: null }, user.id, 0);
   const limited = await statementsFor(ids.slice(0, 1), limits);

@@ -20,8 +20,12 @@ const validations = 20;
 const path = '/api/v1/mass-payouts';
 /** Ether last, and as often as anything is measured: its rate is that of processes at work, and a median. */
 const currencies = ['BTC', 'USDT_ERC20', 'ETH'] as const;
-const batches = [...currencies, ...Array.from({ length: rounds - 1 }, () => 'ETH' as const)];
 type Currency = (typeof currencies)[number];
+/** `CURRENCIES=ETH`: payouts in these alone, and none in several. */
+const only = process.env['CURRENCIES']?.split(',');
+const batches = [...currencies, ...Array.from({ length: rounds - 1 }, () => 'ETH' as const)].filter(
+  (currency) => only?.includes(currency) ?? true,
+);
 /** With more digits than Bitcoin and the token have. */
 const amounts: Record<Currency, string> = {
   ETH: '0.012345678901234567',
@@ -81,7 +85,7 @@ export async function payouts(): Promise<void> {
       });
       reportWrong(`${count} rows of ${currency}, ${batch.status}`, wrong);
     }
-    await reportLines(world, shop.codecs.ethereum, ether, raw);
+    if (ether.length) await reportLines(world, shop.codecs.ethereum, ether, raw);
     const [p50, p99] = [percentile(all, 0.5), percentile(all, 0.99)];
     report({
       name: `validation of ${count} rows, p99 ÷ p50`,
@@ -89,7 +93,7 @@ export async function payouts(): Promise<void> {
       unit: '×',
       detail: `p50 ${p50.toFixed(0)} ms, p99 ${p99.toFixed(0)} ms`,
     });
-    for (const isCancelled of [false, true]) {
+    for (const isCancelled of only ? [] : [false, true]) {
       const rows = await shop.rows(Array.from({ length: count }, (_, n) => currencies[n % currencies.length]!));
       const before = await shop.balances();
       const id = await shop.queue(rows);
@@ -260,8 +264,33 @@ async function took(world: World, id: string): Promise<string> {
       WHERE b.id = $1 GROUP BY b.id`,
     [id],
   );
-  return `the last is sent after ${whole.sent.toFixed(1)} s, final after ${whole.ended.toFixed(1)} s`;
+  const times = `the last is sent after ${whole.sent.toFixed(1)} s, final after ${whole.ended.toFixed(1)} s`;
+  return `${times}; ${await partsOf(world, id)}`;
 }
+
+/** What takes the time between the plan of some lines and that of the next: medians of those that are planned
+ *  together. Coins are not estimated. */
+async function partsOf(world: World, id: string): Promise<string> {
+  const [row] = await world.db.query(
+    `WITH some AS (
+       SELECT i.created_at AS planned, coalesce(max(i.gas_estimated_at), i.created_at) AS estimated,
+              min(a.created_at) AS begun, max(a.sent_at) AS sent, max(a.final_at) AS final, max(l.updated_at) AS booked
+         FROM payout_leg l JOIN intent i ON i.id = l.intent_id JOIN attempt a ON a.intent_id = i.id AND a.n = 1
+        WHERE l.batch_id = $1 GROUP BY i.created_at),
+     took AS (
+       SELECT estimated - planned AS estimate, begun - estimated AS hand_over, sent - begun AS sign_and_send,
+              lead(planned) OVER (ORDER BY planned) - sent AS next_plan, final - sent AS finality,
+              booked - final AS book
+         FROM some)
+     SELECT ${parts.map((part) => `${medianMs(part)} AS ${part}`).join(', ')} FROM took`,
+    [id],
+  );
+  const shown = parts.map((part) => `${part.replaceAll('_', ' ')} ${row[part] ?? 'none'}`);
+  return `ms of a window: ${shown.join(', ')}`;
+}
+const parts = ['estimate', 'hand_over', 'sign_and_send', 'next_plan', 'finality', 'book'] as const;
+const medianMs = (part: string): string =>
+  `round(1000 * percentile_cont(0.5) WITHIN GROUP (ORDER BY extract(epoch FROM ${part}))::numeric)::int`;
 
 /** `raw`: what the node took before and after the payouts. */
 async function reportLines(

@@ -136,6 +136,9 @@ function obligationOf(tx: EntityManager, batch: BatchRow, lines: readonly Payout
       await refreshBatch(tx, batch);
     },
     stored: () => moveLines(tx, lines, 'processing'),
+    async allStored() {
+      if (batch.status !== 'processing') await refreshBatch(tx, batch);
+    },
     async sent(txId) {
       const fresh = lines.filter((line) => line.status === 'processing');
       if (!fresh.length) return;

@@ -2,7 +2,7 @@ import type { EntityManager } from 'typeorm';
 import { isByLightning, networkOf } from '../../domain/chains/assets';
 import { destinationOf } from '../../domain/chains/tags';
 import { payoutWindow, unitsOf, type BatchRow, type PayoutLineRow } from '../../domain/payouts/payout';
-import { linesOf, lockBatch } from '../../db/payouts/payouts';
+import { linesOf, linesPaidBy, lockBatch } from '../../db/payouts/payouts';
 import { heldUpWallets } from '../../db/treasury/lanes';
 import { unlistedAmong } from '../../db/wallets/whitelist';
 import { refreshBatch } from '../../commands/payouts/refresh';
@@ -121,7 +121,7 @@ async function bookPaid(tx: EntityManager, batchId: string, ids: readonly string
       WHERE intent_id = ANY($1::bigint[]) AND status = 'final' ORDER BY intent_id`,
     [ids],
   );
-  const lines = await linesOf(tx, batchId);
+  const lines = await linesPaidBy(tx, [batchId], ids);
   await completeLines(
     tx,
     mined.map((one) => ({ mined: one, lines: lines.filter((line) => line.intent_id === one.intent_id) })),

@@ -1,8 +1,8 @@
 import type { EntityManager } from 'typeorm';
 import { recheckLimits } from '../../commands/limits/outbound-check';
-import { stopsOf } from '../../db/access/merchant-stop';
-import { isFrozen, limitUsesOf, lockFreezes } from '../../db/limits/outbound';
 import { countUnderWay, paidFor, type LightningPaymentRow, type OwnerColumn } from '../../db/lightning/payments';
+import { lockStopsAndFreezes } from '../../db/access/merchant-stop';
+import { isFrozen, limitUsesOf } from '../../db/limits/outbound';
 import { unlistedAmong } from '../../db/wallets/whitelist';
 import { usualUnderWay } from '../../domain/lightning/outgoing-payment';
 import type { Obligation } from '../obligation';
@@ -28,8 +28,7 @@ async function heldBack(
   { row, merchantId, currency }: Obligation,
 ): Promise<Readonly<{ unlisted: readonly string[]; reason: string | null }>> {
   const unlisted = (await unlistedAmong(tx, row.payees)).map(({ id }) => id);
-  const stops = await stopsOf(tx, merchantId === null ? [] : [merchantId]);
-  await lockFreezes(tx);
+  const stops = await lockStopsAndFreezes(tx, merchantId === null ? [] : [merchantId]);
   const [stop] = stops.values();
   if (stop !== undefined) return { unlisted, reason: `outgoing money of the merchant is held: ${stop}` };
   return { unlisted, reason: (await isFrozen(tx, currency)) ? `${currency} is frozen` : null };

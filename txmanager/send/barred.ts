@@ -19,7 +19,10 @@ const currentSeconds = 60;
 /** Why bytes of money that leaves, which no node was ever given, must not go now, by their attempt. A database that
  *  was restored from an old backup does not know what it has sent since, and would have it sent again: where the
  *  chain knows more of a wallet than the rows do, or the rows may be behind the chain, nothing new goes. */
-export async function barred(sender: Sender, attempts: readonly AttemptRow[]): Promise<ReadonlyMap<string, Bar>> {
+export async function barred(
+  sender: Sender,
+  attempts: ReadonlyArray<Pick<AttemptRow, 'id' | 'status' | 'nonce' | 'from_address'>>,
+): Promise<ReadonlyMap<string, Bar>> {
   const { db, adapter } = sender;
   const wallets = new Set(
     attempts.filter((one) => one.status === 'stored' && one.nonce !== null).map((one) => one.from_address),

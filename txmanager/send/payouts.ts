@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { payoutWindow } from '../../domain/payouts/payout';
 import { findableTxIds } from '../../domain/txmanager/findable';
 import { failPoint } from '../../db/fail-point';
@@ -14,8 +15,10 @@ import { barred } from './barred';
 
 /** For so many blocks a node that took a transaction is believed to have it, as long as it counts its nonce. */
 const youngBlocks = 4;
-/** How long the sender of a payout waits for the signer beside it, and how often it looks. */
+/** How long the sender of a payout waits for the signer beside it, and how often it looks. Signing takes longer than
+ *  the first pause, and each look takes time of the processors that sign. */
 const signerMs = 1000;
+const firstLookMs = 20;
 const lookMs = 4;
 /** Every so many looks it asks what nobody signs now. */
 const thoroughLooks = 24;
@@ -55,29 +58,46 @@ async function sentOf({ db, adapter }: Sender, batchId: string): Promise<string[
   return rows.map((row) => row.tx_id);
 }
 
+/** What sending asks of an attempt. */
+type Sendable = Pick<
+  AttemptRow,
+  | 'id'
+  | 'intent_id'
+  | 'n'
+  | 'network'
+  | 'tx_id'
+  | 'raw'
+  | 'from_address'
+  | 'nonce'
+  | 'status'
+  | 'sent_at'
+  | 'valid_from_height'
+>;
+
 /** The attempts that are to be sent, or sent again; none of the intents that were tried. */
 async function newestOf(
   { db, adapter }: Sender,
   batchId: string,
   statuses: ReadonlyArray<IntentRow['status']>,
   tried: ReadonlySet<string> = new Set(),
-): Promise<AttemptRow[]> {
-  const newest = (await db.query(
-    `SELECT a.* FROM intent i CROSS JOIN LATERAL (SELECT * FROM attempt WHERE intent_id = i.id
-        ORDER BY n DESC LIMIT 1) a
+): Promise<Sendable[]> {
+  const newest = await prepared(db, 'newest-attempts').query<Sendable[]>(
+    `SELECT a.id, a.intent_id, a.n, a.network, a.tx_id, a.raw, a.from_address, a.nonce, a.status, a.sent_at,
+            a.valid_from_height
+       FROM intent i CROSS JOIN LATERAL (SELECT * FROM attempt WHERE intent_id = i.id ORDER BY n DESC LIMIT 1) a
       WHERE i.owner_kind = 'payout-batch' AND i.owner_id = $1 AND i.network = $2 AND i.status = ANY($3)
         AND NOT i.id = ANY($4::bigint[])
         AND (cardinality(i.deposit_ids) = 0 OR NOT EXISTS (SELECT FROM deposit d WHERE d.id = ANY(i.deposit_ids)
           AND d.status <> 'confirmed'))`,
     [batchId, adapter.network, statuses, [...tried]],
-  )) as AttemptRow[];
+  );
   return newest.toSorted((a, b) => (a.nonce ?? 0) - (b.nonce ?? 0));
 }
 
 /** Those that the node was never given, or does not have: where it counts beyond the nonce of one that it took not
  *  long ago, it has it, or a block has. */
-async function missing(sender: Sender, inOrder: readonly AttemptRow[]): Promise<AttemptRow[]> {
-  const isYoung = ({ nonce, status, sent_at }: AttemptRow): boolean =>
+async function missing(sender: Sender, inOrder: readonly Sendable[]): Promise<Sendable[]> {
+  const isYoung = ({ nonce, status, sent_at }: Sendable): boolean =>
     nonce !== null && status === 'sent' && Date.now() - (sent_at?.getTime() ?? 0) < youngBlocks * blockMsOf(sender);
   const next = new Map<string, number>();
   for (const from of new Set(inOrder.filter(isYoung).map((attempt) => attempt.from_address)))
@@ -90,7 +110,7 @@ async function nextSigned(
   sender: Sender,
   batchId: string,
   tried: ReadonlySet<string>,
-): Promise<{ fresh: AttemptRow[]; isLeft: boolean }> {
+): Promise<{ fresh: Sendable[]; isLeft: boolean }> {
   const { db, adapter } = sender;
   const until = Date.now() + signerMs;
   let isLeft = true;
@@ -109,15 +129,15 @@ async function nextSigned(
     const fresh = now!.is_stored ? await newestOf(sender, batchId, ['stored'], tried) : [];
     if (fresh.length || !now!.is_planned || !isLeft || Date.now() > until)
       return { fresh, isLeft: now!.is_planned && isLeft };
-    await new Promise((resolve) => setTimeout(resolve, lookMs));
+    await sleep(n === 1 ? firstLookMs : lookMs);
   }
 }
 
 /** Which of these the node has now, and which it did not take or was not given. */
 async function sendTogether(
   sender: Sender,
-  inOrder: readonly AttemptRow[],
-): Promise<{ taken: AttemptRow[]; left: AttemptRow[] }> {
+  inOrder: readonly Sendable[],
+): Promise<{ taken: Sendable[]; left: Sendable[] }> {
   if (!inOrder.length) return { taken: [], left: [] };
   const bars = await barred(sender, inOrder);
   // What expires is looked for before it is sent again: by itself.
@@ -130,7 +150,7 @@ async function sendTogether(
 }
 
 /** Which of them need a better price. What a node did not take is looked into one by one. */
-async function stuckOf(sender: Sender, taken: readonly AttemptRow[], left: readonly AttemptRow[]): Promise<Stuck[]> {
+async function stuckOf(sender: Sender, taken: readonly Sendable[], left: readonly Sendable[]): Promise<Stuck[]> {
   const stuck: Stuck[] = [];
   const patience = patienceMs(sender);
   const late = taken.filter((one) => one.sent_at && Date.now() - one.sent_at.getTime() > patience);
@@ -147,7 +167,7 @@ async function stuckOf(sender: Sender, taken: readonly AttemptRow[], left: reado
 }
 
 /** A node has these attempts: notes it in their rows, and in those of the lines that they pay. */
-async function markSent({ db, adapter, log }: Sender, batchId: string, taken: readonly AttemptRow[]): Promise<void> {
+async function markSent({ db, adapter, log }: Sender, batchId: string, taken: readonly Sendable[]): Promise<void> {
   const fresh = taken.filter((one) => one.status === 'stored');
   if (!fresh.length) return;
   const ids = fresh.map((one) => one.id);

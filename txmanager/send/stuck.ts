@@ -16,7 +16,7 @@ export const patienceMs = ({ adapter }: Sender): number =>
  *  block. */
 export async function openBefore(
   { db, adapter }: Sender,
-  attempts: readonly AttemptRow[],
+  attempts: ReadonlyArray<Pick<AttemptRow, 'id' | 'nonce' | 'from_address'>>,
 ): Promise<ReadonlyMap<string, number>> {
   const inOrder = attempts.filter((attempt) => attempt.nonce !== null);
   if (!inOrder.length) return new Map();
@@ -27,7 +27,10 @@ export async function openBefore(
 }
 
 /** Did the chain go on without our transaction? A halted chain leaves nothing stuck. */
-export async function hasMovedOn({ db }: Sender, attempt: AttemptRow): Promise<boolean> {
+export async function hasMovedOn(
+  { db }: Sender,
+  attempt: Pick<AttemptRow, 'network' | 'sent_at'>,
+): Promise<boolean> {
   const [row] = (await db.query(
     `SELECT count(*)::int AS blocks FROM chain_block WHERE network = $1 AND block_time > $2`,
     [attempt.network, attempt.sent_at],

@@ -1,14 +1,13 @@
 import type { EntityManager } from 'typeorm';
 import { recheckLimits } from '../../commands/limits/outbound-check';
-import { stopsOf } from '../../db/access/merchant-stop';
-import { limitUsesOf, lockFreezes, type LimitUseKey, type LimitUseRow } from '../../db/limits/outbound';
+import { lockStopsAndFreezes } from '../../db/access/merchant-stop';
+import type { LimitUseKey, LimitUseRow } from '../../db/limits/outbound';
 import { depositsById, type DepositRow } from '../../db/payments/deposits';
 import { expiringOf, expiringWallet, refusedAmong, validitiesOf, type Validity } from '../../db/txmanager/expiry';
 import { lowestOpenNonces, type AttemptRow, type IntentRow } from '../../db/txmanager/intents';
 import {
   accountsBeside,
   attemptsOfAll,
-  estimateOf,
   frozenAmong,
   lockIntents,
   lockWallet,
@@ -99,16 +98,17 @@ async function readFacts(signer: Signer, tx: EntityManager, asked: readonly Aske
   const owners = new Map(asked.map((one) => [one.planned.id, ownersOf(one, inside.get(one.planned.id))]));
   // Another price for what is signed needs no look at stops and no freeze held off.
   const fresh = asked.filter((one) => roundOf(one, asking) !== 'again');
-  const stops = await stopsOf(tx, [...new Set(fresh.flatMap(({ planned }) => owners.get(planned.id)!))]);
-  if (fresh.length) await lockFreezes(tx);
+  const merchants = [...new Set(fresh.flatMap(({ planned }) => owners.get(planned.id)!))];
+  const stops = fresh.length ? await lockStopsAndFreezes(tx, merchants) : new Map<string, string>();
+  const counted = new Map(rows.flatMap(({ limitUse }) => (limitUse ? [[limitUse.ref, limitUse]] : [])));
   // After the locks: what is committed before the next freeze is seen.
   const reads = await signReads(tx, intents[0]!.network, {
     ids: intents.map(({ id }) => id),
     addresses: [...new Set(intents.flatMap((planned) => addressesOf(planned, deposits)))],
+    limitUses: [...counted.values()],
   });
+  const { limitUses } = reads;
   const moved = await readMoved(signer, tx, intents, { deposits, reads });
-  const counted = new Map(rows.flatMap(({ limitUse }) => (limitUse ? [[limitUse.ref, limitUse]] : [])));
-  const limitUses = counted.size ? await limitUsesOf(tx, [...counted.values()]) : [];
   const loaded = asked.map((one): Loaded => {
     const { planned, obligation, fault } = one;
     const of = moved(planned);
@@ -267,8 +267,7 @@ async function askWallet(
   const asking = new Set(loaded.filter(({ facts }) => isAsking(facts, 'wallet')));
   const [first] = asking;
   if (!first) return { evaluated: loaded, wallet: null, price: null };
-  const locked = await lockWallet(tx, first.planned);
-  const price = await estimateOf(tx, first.planned.network);
+  const { fee: price, ...locked } = await lockWallet(tx, first.planned);
   const openNonceOf = await openNonces(tx, [...asking]);
   const besideOf = await frozenBeside(tx, [...asking]);
   const expiryOf = first.facts.expiry === null ? () => null : await expiries(tx, [...asking], looks);

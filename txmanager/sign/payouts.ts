@@ -102,8 +102,8 @@ async function signTogether(signer: Signer, db: DataSource, batchId: string, ids
     if (!due.length) return 0;
     const count = await signAndStore(signer, tx, due);
     if (!count) return 0;
-    const batch = (await lockBatch(tx, batchId))!;
-    if (batch.status !== 'processing') await refreshBatch(tx, batch);
+    // Of all of them: they are of one batch, which is locked since its row was read.
+    await due[0]!.obligation!.allStored!();
     await failPoint('sign.beforeCommit');
     return count;
   });
