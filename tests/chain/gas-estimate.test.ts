@@ -14,9 +14,7 @@ let asked: string[] = [];
 /** null: it refuses to say. */
 let held: bigint | null = 10n;
 const balance = (): object =>
-  held === null
-    ? { error: { code: -32000, message: 'header not found' } }
-    : { result: `0x${held.toString(16)}` };
+  held === null ? { error: { code: -32000, message: 'header not found' } } : { result: `0x${held.toString(16)}` };
 beforeAll(async () => {
   server = createServer((request, response) => {
     const chunks: Buffer[] = [];

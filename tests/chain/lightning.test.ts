@@ -330,6 +330,7 @@ withNodes('lnd', () => {
           height: isSynced ? height : null,
           isWanted,
           isPast: false,
+          isLostForGood: false,
           askedMsat: asked.amountMsat,
         },
       });

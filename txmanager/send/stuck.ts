@@ -27,10 +27,7 @@ export async function openBefore(
 }
 
 /** Did the chain go on without our transaction? A halted chain leaves nothing stuck. */
-export async function hasMovedOn(
-  { db }: Sender,
-  attempt: Pick<AttemptRow, 'network' | 'sent_at'>,
-): Promise<boolean> {
+export async function hasMovedOn({ db }: Sender, attempt: Pick<AttemptRow, 'network' | 'sent_at'>): Promise<boolean> {
   const [row] = (await db.query(
     `SELECT count(*)::int AS blocks FROM chain_block WHERE network = $1 AND block_time > $2`,
     [attempt.network, attempt.sent_at],
