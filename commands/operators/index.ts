@@ -1,5 +1,6 @@
 import type { OperatorAct } from './act';
 import { bookDifference } from './book-difference';
+import { bookLightning } from './book-lightning';
 import { claimForgotten } from './claim-address';
 import { claimUntagged } from './claim-deposit';
 import { endConversion } from './end-conversion';
@@ -14,6 +15,7 @@ import { unfreezeOneWallet } from './unfreeze-wallet';
 /** Every act of operators on money. None of them is executed by any other way than a request. */
 export const operatorActs: readonly OperatorAct[] = [
   bookDifference,
+  bookLightning,
   cancelStoppedMoney,
   claimForgotten,
   claimUntagged,

@@ -58,6 +58,7 @@ const names = [
   'note_ended_lightning',
   // ledger
   'journal_stands',
+  'lightning_free',
   'check_request_journal',
   'post_journal',
   'lock_available',

@@ -69,6 +69,7 @@ import { LooksAfterRecoveries1799001115000 } from './1799001115000-looks-after-r
 import { UnauditedLightning1799001116000 } from './1799001116000-unaudited-lightning';
 import { ForeignSequences1799001120000 } from './1799001120000-foreign-sequences';
 import { DifferingAttempts1799001125000 } from './1799001125000-differing-attempts';
+import { HeldByLightning1799001130000 } from './1799001130000-held-by-lightning';
 
 /** Every migration, oldest first; only ever added to. Functions, triggers and views are in db/functions. */
 export const migrations = [
@@ -143,4 +144,5 @@ export const migrations = [
   UnauditedLightning1799001116000,
   ForeignSequences1799001120000,
   DifferingAttempts1799001125000,
+  HeldByLightning1799001130000,
 ];

@@ -28,6 +28,7 @@ export const functionGrants: Readonly<Record<string, readonly DatabaseRole[]>> =
   journal_stands: ['api', 'payments', 'chain', 'audit'],
   end_lightning: ['chain'],
   free_idempotency_key: ['api'],
+  lightning_free: ['api', 'operator'],
   lock_available: ['payments', 'chain', 'signer'],
   note_absence: ['signer'],
   note_payout_sent: ['chain'],

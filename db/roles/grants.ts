@@ -224,6 +224,7 @@ export const tableGrants: TableGrants = {
   operator_request: {
     api: 'SELECT, INSERT, UPDATE (ended_at, ended_by_name, outcome, state)',
     operator: 'SELECT, INSERT',
+    'payments, audit': 'SELECT',
   },
   passkey: { api: 'SELECT, INSERT, UPDATE (counter, last_used_at), DELETE' },
   passkey_challenge: { api: 'SELECT, INSERT, DELETE' },

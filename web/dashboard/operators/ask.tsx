@@ -13,6 +13,7 @@ export type FieldName = keyof OperatorTexts['requests']['fields'];
 /** What each act must be told; the API refuses any other payload. */
 const fieldsOf: Readonly<Record<Kind, readonly FieldName[]>> = {
   'book-difference': ['currency', 'amount'],
+  'book-lightning': ['what', 'amount'],
   'cancel-held': ['merchantId'],
   'claim-address': ['network', 'address', 'paymentId'],
   'claim-deposit': ['depositId', 'paymentId'],

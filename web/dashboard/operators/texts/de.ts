@@ -255,6 +255,7 @@ export const de: OperatorTexts = {
     filed: 'Antrag gestellt. Zwei Betreiber müssen ihn bestätigen.',
     acts: {
       'book-difference': 'Unterschied zwischen Büchern und Kette buchen',
+      'book-lightning': 'Buchen, was aus dem Geld des Lightning-Nodes wurde',
       'cancel-held': 'Nicht unterschriebenes Geld eines angehaltenen Händlers stornieren',
       'claim-address': 'Eine vergessene Adresse einer Zahlung geben',
       'claim-deposit': 'Einen Eingang, der niemandem gehört, einer Zahlung geben',
@@ -270,6 +271,7 @@ export const de: OperatorTexts = {
     fields: {
       currency: 'Währung',
       amount: 'Betrag',
+      what: 'taken-out (entnommen), put-in (eingelegt), fees (Gebühren) oder lost (verloren)',
       merchantId: 'Id des Händlers',
       network: 'Netz',
       address: 'Adresse',

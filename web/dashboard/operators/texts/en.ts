@@ -257,6 +257,7 @@ export const en = {
     filed: 'Request filed. Two operators must confirm it.',
     acts: {
       'book-difference': 'Book what ledger and chain differ by',
+      'book-lightning': 'Book what became of the Lightning node’s money',
       'cancel-held': 'Cancel the unsigned money of a held merchant',
       'claim-address': 'Give a forgotten address to a payment',
       'claim-deposit': 'Give a deposit without an owner to a payment',
@@ -272,6 +273,7 @@ export const en = {
     fields: {
       currency: 'Currency',
       amount: 'Amount',
+      what: 'taken-out, put-in, fees or lost',
       merchantId: 'Id of the merchant',
       network: 'Network',
       address: 'Address',
