@@ -123,9 +123,12 @@ export const record: CallRecord = {
   keep: async (records) => void called.push(...records),
   since: () => called,
 };
-/** One look of the signer. */
-export const step = (hash: string, newDestinations = usual): Promise<string | null> =>
-  stepPayment({ db: signer, payments: lndPayments(node.login), network: 'regtest', newDestinations, record }, hash);
+/** One look of the signer, which remembers nothing of those before. */
+export const step = (hash: string, newDestinations = usual, pauseMs = 0): Promise<string | null> =>
+  stepPayment(
+    { ...{ db: signer, payments: lndPayments(node.login), network: 'regtest', newDestinations, record }, pauseMs },
+    hash,
+  );
 export const shown = async (person: Person, id: string): Promise<Record<string, unknown>> =>
   (await person.get(`/api/v1/withdrawals/${id}`)).body.data;
 export const calls = (hash: string): number => node.words.filter((word) => word === `pay ${hash}`).length;
