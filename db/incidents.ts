@@ -37,6 +37,7 @@ type Subjects = {
   'held-lost': 'payment';
   'held-foreign': 'payment';
   'held-overdue': 'payment';
+  'lightning-unknown': 'asset';
   'lightning-overdue': 'refund' | 'withdrawal' | 'payout-line';
   unreconciled: 'asset';
   'new-destinations': 'asset';

@@ -3,6 +3,7 @@ import { bookDifference } from './book-difference';
 import { bookLightning } from './book-lightning';
 import { claimForgotten } from './claim-address';
 import { claimUntagged } from './claim-deposit';
+import { claimLightning } from './claim-lightning';
 import { endConversion } from './end-conversion';
 import { failLightning } from './fail-lightning';
 import { loosenLimits } from './loosen-limits';
@@ -18,6 +19,7 @@ export const operatorActs: readonly OperatorAct[] = [
   bookLightning,
   cancelStoppedMoney,
   claimForgotten,
+  claimLightning,
   claimUntagged,
   endConversion,
   failLightning,

@@ -52,6 +52,7 @@ const names = [
   'decide_lightning',
   'record_lightning_taken',
   'end_lightning',
+  'claim_lightning',
   'free_idempotency_key',
   'guard_lightning_payment',
   'await_lightning',

@@ -70,6 +70,7 @@ import { UnauditedLightning1799001116000 } from './1799001116000-unaudited-light
 import { ForeignSequences1799001120000 } from './1799001120000-foreign-sequences';
 import { DifferingAttempts1799001125000 } from './1799001125000-differing-attempts';
 import { HeldByLightning1799001130000 } from './1799001130000-held-by-lightning';
+import { UnknownLightning1799001131000 } from './1799001131000-unknown-lightning';
 
 /** Every migration, oldest first; only ever added to. Functions, triggers and views are in db/functions. */
 export const migrations = [
@@ -145,4 +146,5 @@ export const migrations = [
   ForeignSequences1799001120000,
   DifferingAttempts1799001125000,
   HeldByLightning1799001130000,
+  UnknownLightning1799001131000,
 ];

@@ -7,6 +7,7 @@ export const functionGrants: Readonly<Record<string, readonly DatabaseRole[]>> =
   branch_key: ['payments', 'chain', 'signer', 'audit'],
   claim_address: ['api', 'operator'],
   claim_deposit: ['api', 'operator'],
+  claim_lightning: ['api', 'operator'],
   conversion_terms: ['api'],
   decide_lightning: ['api', 'payments', 'chain'],
   database_incarnation: ['api', 'payments', 'chain', 'signer', 'operator'],

@@ -2,6 +2,7 @@ import { assetOf, type Currency } from '../chains/assets';
 import { satoshiIn } from '../lightning/held-money';
 import { fromUnits } from '../money';
 import {
+  available,
   captureJournal,
   journal,
   unsettled,
@@ -55,6 +56,25 @@ export const lightningCapitalJournal = (
   const [debit, credit] = byOwner[what];
   const posting = { debit, credit, asset: currency, amount } as const;
   return journal(`lightning-capital/${requestId}`, null, [posting], { what, reason });
+};
+
+/** What became of money that was taken for nobody. `to`: into the balance of its merchant, less our commission; null:
+ *  it is the owner's own. */
+export const lightningClaimJournal = (
+  claimed: Pick<TakenInvoice, 'hash' | 'merchantId' | 'currency'> &
+    Readonly<{ amount: string; to: Readonly<{ paymentId: string; net: string; commission: string }> | null }>,
+): Journal => {
+  const { hash, merchantId, currency: asset, amount, to } = claimed;
+  const debit: Account = `L:unallocated:${merchantId}`;
+  const key = `claimed/${hash}`;
+  if (to === null) return journal(key, null, [{ debit, credit: 'Q:capital', asset, amount }]);
+  const { paymentId, net, commission } = to;
+  const entry = { type: 'payment_credit', sourceType: 'payment', sourceId: paymentId } as const;
+  const postings = [
+    { debit, credit: available(merchantId), asset, amount: net },
+    { debit, credit: 'I:commission', asset, amount: commission },
+  ] as const;
+  return journal(key, entry, postings, { txId: hash });
 };
 
 /** J6 of what our node paid to an invoice: all of it, with what nodes on the way took, leaves its channels. What is

@@ -13,7 +13,7 @@ import { bytes, written } from '../chain/lightning-writer';
  *  real one. */
 
 type State = 'OPEN' | 'ACCEPTED' | 'SETTLED' | 'CANCELED';
-type Known = { state: State; text: string; askedMsat: bigint; paidMsat: bigint; expiryHeight: number };
+type Known = { state: State; text: string; askedMsat: bigint; paidMsat: bigint; expiryHeight: number; memo?: string };
 type Paid = { status: 'SUCCEEDED' | 'FAILED' | 'IN_FLIGHT'; amountMsat: bigint };
 type Answer = Readonly<{ status?: number; body: object }>;
 
@@ -112,6 +112,8 @@ export class LndSimulator {
     if (path === '/v1/channels') return { body: { channels: this.channels() } };
     if (path === '/v1/getinfo') return { body: this.info() };
     if (path.startsWith('/v1/invoices?pending_only=true')) return { body: this.pending() };
+    if (path.startsWith('/v1/invoices?')) return { body: this.listed(path, 'invoices') };
+    if (path.startsWith('/v1/payments?')) return { body: this.listed(path, 'payments') };
     const balance = this.balances()[path];
     if (balance) return { body: balance };
     if (path === '/v2/invoices/hodl') return this.create(body);
@@ -201,6 +203,17 @@ export class LndSimulator {
     const open = [...this.known].filter(([, { state }]) => state === 'OPEN' || state === 'ACCEPTED');
     return { invoices: open.map(([hash, one]) => this.view(hash, one)), last_index_offset: `${open.length}` };
   }
+  /** All of them in the order in which they began, from an offset; or the newest alone. */
+  private listed(path: string, what: 'invoices' | 'payments'): object {
+    const asked = new URLSearchParams(path.split('?')[1]);
+    const invoices = [...this.known].map(([hash, one]) => this.view(hash, one));
+    const payments = [...this.paid].map(([hash, one]) => this.payment(hash, one));
+    const all = what === 'invoices' ? invoices : payments;
+    const most = parseInt(asked.get('num_max_invoices') ?? asked.get('max_payments')!, 10);
+    const from = asked.get('reversed') ? Math.max(0, all.length - most) : parseInt(asked.get('index_offset')!, 10);
+    const page = all.slice(from, from + most);
+    return { [what]: page, last_index_offset: `${page.length && from + page.length}` };
+  }
   private create(body: Record<string, string>): Answer {
     const hash = hexOf(body['hash']!);
     if (this.known.has(hash)) return refusal('invoice with payment hash already exists');
@@ -236,11 +249,11 @@ export class LndSimulator {
     found.state = 'CANCELED';
     return { body: {} };
   }
-  private view(hash: string, { state, text, askedMsat, paidMsat, expiryHeight }: Known): object {
+  private view(hash: string, { state, text, askedMsat, paidMsat, expiryHeight, memo = '' }: Known): object {
     const isThere = state === 'ACCEPTED' || state === 'SETTLED';
     const part = { state, amt_msat: paidMsat.toString(), expiry_height: expiryHeight };
     return {
-      ...{ state, r_hash: Buffer.from(hash, 'hex').toString('base64'), payment_request: text },
+      ...{ state, r_hash: Buffer.from(hash, 'hex').toString('base64'), payment_request: text, memo },
       ...{ value_msat: askedMsat.toString(), amt_paid_msat: isThere ? paidMsat.toString() : '0' },
       htlcs: isThere ? [part] : [],
     };

@@ -320,5 +320,5 @@ export const cases = [
 /** The API alone posts these, but for the second: that needs a payment that the signer has decided, and has its
  *  forgeries in tests/api/lightning-withdrawals.test.ts. */
 export const byOthers = [
-  ...['internalConversionJournal', 'lightningCaptureJournal', 'lightningCapitalJournal'],
+  ...['internalConversionJournal', 'lightningCaptureJournal', 'lightningCapitalJournal', 'lightningClaimJournal'],
 ];

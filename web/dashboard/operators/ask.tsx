@@ -17,6 +17,7 @@ const fieldsOf: Readonly<Record<Kind, readonly FieldName[]>> = {
   'cancel-held': ['merchantId'],
   'claim-address': ['network', 'address', 'paymentId'],
   'claim-deposit': ['depositId', 'paymentId'],
+  'claim-lightning': ['hash', 'paymentId'],
   'end-conversion': ['conversionId'],
   'fail-lightning': ['hash'],
   'lift-hold': ['merchantId'],

@@ -259,6 +259,7 @@ export const de: OperatorTexts = {
       'cancel-held': 'Nicht unterschriebenes Geld eines angehaltenen Händlers stornieren',
       'claim-address': 'Eine vergessene Adresse einer Zahlung geben',
       'claim-deposit': 'Einen Eingang, der niemandem gehört, einer Zahlung geben',
+      'claim-lightning': 'Geld vergeben, das der Lightning-Node für niemanden genommen hat',
       'end-conversion': 'Einen endlos wartenden Umtausch scheitern lassen',
       'fail-lightning': 'Eine Lightning-Zahlung, die der Node nicht kennt, scheitern lassen',
       'lift-hold': 'Geld eines Händlers wieder hinauslassen',

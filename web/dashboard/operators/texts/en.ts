@@ -261,6 +261,7 @@ export const en = {
       'cancel-held': 'Cancel the unsigned money of a held merchant',
       'claim-address': 'Give a forgotten address to a payment',
       'claim-deposit': 'Give a deposit without an owner to a payment',
+      'claim-lightning': 'Give away money that the Lightning node took for nobody',
       'end-conversion': 'Fail a conversion that waits for good',
       'fail-lightning': 'Fail a Lightning payment that the node does not know',
       'lift-hold': 'Let a merchant’s money leave again',
