@@ -37,6 +37,7 @@ type Subjects = {
   'held-lost': 'payment';
   'held-foreign': 'payment';
   'held-overdue': 'payment';
+  'lightning-unknown': 'asset';
   'lightning-overdue': 'refund' | 'withdrawal' | 'payout-line';
   unreconciled: 'asset';
   'new-destinations': 'asset';
@@ -132,14 +133,21 @@ export const resolveCaps = (tx: EntityManager): Promise<unknown> =>
           SELECT FROM attempt a WHERE a.intent_id = t.id AND (a.created_at > i.created_at OR a.status = 'mined')))`,
   );
 
-/** Resolves the incident of payments to new destinations once the one that it names is signed, or has ended. Where
- *  others wait, the signer opens it again. */
+/** Resolves the incident of payments to new destinations once the one that it names is signed, or has ended; one by
+ *  Lightning, below zero, once its node was called, or its row waits no more. Where others wait, the signer opens it
+ *  again. */
 export const resolveNewDestinations = (tx: EntityManager): Promise<unknown> =>
   tx.query(
-    `UPDATE incident i SET resolved_at = now() FROM intent t
-      WHERE i.kind = 'new-destinations' AND i.resolved_at IS NULL AND t.id = (i.details->>'intentId')::bigint
-        AND (t.status IN ('final', 'failed', 'dead') OR EXISTS (
-          SELECT FROM attempt a WHERE a.intent_id = t.id AND a.created_at > i.created_at))`,
+    `UPDATE incident i SET resolved_at = now()
+      WHERE i.kind = 'new-destinations' AND i.resolved_at IS NULL
+        AND (EXISTS (SELECT FROM intent t WHERE t.id = (i.details->>'intentId')::bigint
+                        AND (t.status IN ('final', 'failed', 'dead') OR EXISTS (
+                          SELECT FROM attempt a WHERE a.intent_id = t.id AND a.created_at > i.created_at)))
+          OR EXISTS (SELECT FROM lightning_payment l
+                       LEFT JOIN withdrawal w ON w.id = l.withdrawal_id LEFT JOIN refund r ON r.id = l.refund_id
+                       LEFT JOIN payout_leg p ON p.id = l.leg_id
+                      WHERE l.id = -(i.details->>'intentId')::bigint
+                        AND coalesce(w.status, r.status, p.status) <> 'pending'))`,
   );
 
 /** Resolves what our Lightning node had not ended in time, once it has. */

@@ -3,12 +3,14 @@ import type { ChainAdapter } from '../../domain/chains/chain';
 import { audit } from '../../db/audit/audit';
 import { markEnded } from '../../db/audit/mark-lightning';
 import type { LightningWitness } from '../../db/audit/audit-lightning';
+import { answered } from '../../db/audit/answered';
+import { lookForUnknown, type UnknownWitness } from '../../db/audit/unknown-lightning';
 
 export type AuditDeps = Readonly<{
   db: DataSource;
   adapters: readonly ChainAdapter[];
   /** Our Lightning node; none: nothing is asked of one. */
-  lightning?: LightningWitness;
+  lightning?: LightningWitness & UnknownWitness;
   log: { error(fields: object, text: string): void };
 }>;
 
@@ -16,6 +18,8 @@ export const auditActivities = ({ db, adapters, lightning, log }: AuditDeps) => 
   /** Checks the invariants, keeps the result, and shouts when one is broken. Returns how many are. */
   async runAudit(): Promise<number> {
     const startedAt = Date.now();
+    // A node that is away is asked again by the next audit.
+    if (lightning) await answered(lookForUnknown(db, lightning));
     const violations = await audit(db, { adapters, mark: markEnded(db), ...(lightning ? { lightning } : {}) });
     await db.query('INSERT INTO audit_run (violations, duration_ms) VALUES ($1, $2)', [
       JSON.stringify(violations),

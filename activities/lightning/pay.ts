@@ -6,18 +6,19 @@ import { isConfirmed } from '../../db/recovery/epoch';
 import type { Config } from '../../domain/config';
 import { DomainError } from '../../domain/errors';
 import { Turns } from '../../domain/lightning/turns';
+import { pauseMs } from '../../domain/lightning/outgoing-payment';
 import { stepPayment, type PayDeps } from '../../txmanager/lightning/pay';
 import { lookForEver } from '../rest';
 
-export type PayerDeps = PayDeps &
+export type PayerDeps = Omit<PayDeps, 'pauseMs'> &
   Readonly<{
     readings: Pick<LndReadings, 'info'>;
     config: Pick<Config, 'POLL_INTERVAL_MS'>;
     log: Pick<Logger, 'error' | 'info' | 'warn'>;
   }>;
 
-/** What was said last of each payment, and of the node as a whole: once is enough; and when each was called for. */
-type Said = { ofNode: string | null; ofPayments: Map<string, string>; calledAt: Map<string, number>; turns: Turns };
+/** What was said last of each payment, and of the node as a whole: once is enough; and the turns of merchants. */
+type Said = { ofNode: string | null; ofPayments: Map<string, string>; turns: Turns };
 
 /** A look ends about so soon, whatever is left: the next one sees who has come meanwhile, and goes on behind it. */
 const lookLastsMs = 5000;
@@ -37,7 +38,7 @@ async function payAll(deps: PayerDeps, said: Said, open: Awaited<ReturnType<type
   for (const one of said.turns.due(open, begunAt)) {
     const { hash } = one;
     if (performance.now() - begunAt > lookLastsMs) break;
-    const waits = await stepPayment({ ...deps, calledAt: said.calledAt }, hash).catch((error: unknown) => {
+    const waits = await stepPayment({ ...deps, pauseMs }, hash).catch((error: unknown) => {
       if (error instanceof DomainError) return error.message;
       deps.log.error({ err: error, hash }, 'Payment by Lightning');
       return 'it failed unexpectedly';
@@ -49,8 +50,7 @@ async function payAll(deps: PayerDeps, said: Said, open: Awaited<ReturnType<type
     else said.ofPayments.set(hash, waits);
   }
   const stillOpen = new Set(open.map(({ hash }) => hash));
-  for (const known of [said.ofPayments, said.calledAt])
-    for (const hash of known.keys()) if (!stillOpen.has(hash)) known.delete(hash);
+  for (const hash of said.ofPayments.keys()) if (!stillOpen.has(hash)) said.ofPayments.delete(hash);
 }
 
 /** Asks the node only where there is something to pay. */
@@ -73,7 +73,7 @@ export const lightningPayerActivities = (deps: PayerDeps) => ({
   /** Never returns while its worker lives, as `followLightning`. Nothing is paid before the signer has confirmed the
    *  database: one that was copied must not pay beside another. */
   async payLightning(): Promise<void> {
-    const said: Said = { ofNode: null, ofPayments: new Map(), calledAt: new Map(), turns: new Turns() };
+    const said: Said = { ofNode: null, ofPayments: new Map(), turns: new Turns() };
     await lookForEver(deps.config.POLL_INTERVAL_MS, () => lookOnce(deps, said));
   },
 });

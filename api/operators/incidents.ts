@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { DomainError } from '../../domain/errors';
 import { findIncident, listIncidents as list, type Incident, type IncidentFilter } from '../../db/operators/incidents';
 import { resolveByHand } from '../../commands/operators/resolve-incident';
-import { runbookOf, runbooks } from '../../commands/operators/runbooks';
+import { runbookFor, runbookOf, runbooks } from '../../commands/operators/runbooks';
 import { factorProps, withFactor } from '../access/step-up';
 import { actorOf } from '../access/users';
 import { route } from '../http/route';
@@ -31,7 +31,7 @@ const incidentSchema = named('Incident', {
   }),
 });
 const present = (row: Incident) => {
-  const { endedBy, act = null } = runbooks[row.kind];
+  const { endedBy, act = null } = runbookFor(row);
   return {
     id: row.id,
     kind: row.kind,

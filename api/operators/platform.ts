@@ -86,9 +86,12 @@ export const exposureSchema = named('Exposure', {
       positionUsd: nullable(Type.String()),
       limitUsd: nullable(Type.String()),
       beyond,
-      treasury: Type.String({ description: 'What the treasury holds.' }),
+      treasury: Type.String({ description: 'What the treasury holds; of `BTC_LN` what is in the channels.' }),
       owed: Type.String({ description: 'What merchants are owed.' }),
-      free: Type.String({ description: 'What can be given by converting; of a frozen asset nothing.' }),
+      free: Type.String({
+        description:
+          'What can be given by converting; of a frozen asset nothing. Of `BTC_LN` what its owner may take out.',
+      }),
       freeUsd: nullable(Type.String()),
     }),
   ),

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { X509Certificate } from 'node:crypto';
 import type { BitcoinNetwork } from './invoice';
 import type { LndLogin } from './http';
+import { lndHistory, type LndHistory } from './history';
 import { lndInvoices, type LndInvoices } from './invoices';
 import { rightsIn } from './macaroon';
 import { lndPayments, type LndPayments } from './payments';
@@ -72,7 +73,10 @@ const loginOf = (config: LightningConfig, name: MacaroonSetting): LndLogin => ({
 const networkOf = ({ chain }: LightningConfig): BitcoinNetwork => chain.chainNames.bitcoin as BitcoinNetwork;
 
 /** What reads and nothing else: of the node, of its invoices, and of what it has paid. */
-export type LightningReader = LndReadings & Pick<LndInvoices, 'lookUp' | 'pending'> & Pick<LndPayments, 'track'>;
+export type LightningReader = LndReadings &
+  LndHistory &
+  Pick<LndInvoices, 'lookUp' | 'pending'> &
+  Pick<LndPayments, 'track'>;
 
 /** For who holds books and node against each other; undefined: there is no node. Throws where a file is not as it
  *  must be. */
@@ -81,7 +85,7 @@ export function lightningReader(config: LightningConfig): LightningReader | unde
   const login = loginOf(config, 'LIGHTNING_READ_MACAROON_FILE');
   const { lookUp, pending } = lndInvoices(login, networkOf(config));
   const { track } = lndPayments(login);
-  return { ...lndReadings(login, networkOf(config)), lookUp, pending, track };
+  return { ...lndReadings(login, networkOf(config)), ...lndHistory(login), lookUp, pending, track };
 }
 
 /** For the one process that makes invoices and takes their money; undefined: it is another one, or there is no node.

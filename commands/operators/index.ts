@@ -1,7 +1,9 @@
 import type { OperatorAct } from './act';
 import { bookDifference } from './book-difference';
+import { bookLightning } from './book-lightning';
 import { claimForgotten } from './claim-address';
 import { claimUntagged } from './claim-deposit';
+import { claimLightning } from './claim-lightning';
 import { endConversion } from './end-conversion';
 import { failLightning } from './fail-lightning';
 import { loosenLimits } from './loosen-limits';
@@ -14,8 +16,10 @@ import { unfreezeOneWallet } from './unfreeze-wallet';
 /** Every act of operators on money. None of them is executed by any other way than a request. */
 export const operatorActs: readonly OperatorAct[] = [
   bookDifference,
+  bookLightning,
   cancelStoppedMoney,
   claimForgotten,
+  claimLightning,
   claimUntagged,
   endConversion,
   failLightning,

@@ -3,7 +3,7 @@ import { DomainError } from '../../domain/errors';
 import { recordAct, type Actor } from '../../db/access/audit-log';
 import { endIncident, lockIncident, type Incident } from '../../db/operators/incidents';
 import { notNow } from './act';
-import { runbooks } from './runbooks';
+import { runbookFor } from './runbooks';
 
 /** An operator says that an incident is over. What is still so opens it again where the service looks again; an
  *  incident that a request of two operators ends is ended by that alone. Throws INCIDENT_NOT_FOUND, INCIDENT_RESOLVED,
@@ -12,7 +12,7 @@ export async function resolveByHand(tx: EntityManager, actor: Actor, id: string,
   const incident = await lockIncident(tx, id);
   if (!incident) throw new DomainError('INCIDENT_NOT_FOUND');
   if (incident.resolvedAt !== null) throw new DomainError('INCIDENT_RESOLVED');
-  const { endedBy } = runbooks[incident.kind];
+  const { endedBy } = runbookFor(incident);
   if (endedBy !== 'service' && endedBy !== 'operator')
     throw notNow(`The request ${endedBy} of two operators ends this incident`);
   await endIncident(tx, id, { by: actor.name, reason });

@@ -1,4 +1,5 @@
 import type { IncidentKind } from '../../db/incidents';
+import { isByLightning } from '../../domain/lightning/currency';
 
 /** How an incident ends. What it means is told in its section of the runbook. */
 export type Runbook = Readonly<{
@@ -6,7 +7,7 @@ export type Runbook = Readonly<{
    *  request that two operators confirm, which resolves it too. */
   endedBy: 'service' | 'operator' | 'raise-cap' | 'unfreeze-wallet' | 'book-difference' | 'claim-address';
   /** The request that is mostly needed before it is resolved by hand. */
-  act?: 'unfreeze' | 'end-conversion' | 'claim-deposit' | 'fail-lightning';
+  act?: 'unfreeze' | 'end-conversion' | 'claim-deposit' | 'fail-lightning' | 'book-lightning' | 'claim-lightning';
 }>;
 
 /** The section of the documentation about incidents of a kind, below `docs/`. */
@@ -41,8 +42,9 @@ export const runbooks: Readonly<Record<IncidentKind, Runbook>> = {
   'database-recovered': { endedBy: 'operator' },
   'unclaimed-deposit': { endedBy: 'claim-address', act: 'claim-deposit' },
   'held-lost': { endedBy: 'service' },
-  'held-foreign': { endedBy: 'operator' },
+  'held-foreign': { endedBy: 'operator', act: 'claim-lightning' },
   'held-overdue': { endedBy: 'service' },
+  'lightning-unknown': { endedBy: 'operator', act: 'claim-lightning' },
   'lightning-overdue': { endedBy: 'service', act: 'fail-lightning' },
   unreconciled: { endedBy: 'book-difference' },
   'new-destinations': { endedBy: 'service' },
@@ -54,3 +56,10 @@ export const runbooks: Readonly<Record<IncidentKind, Runbook>> = {
   'swap-silent': { endedBy: 'operator', act: 'end-conversion' },
   'swap-reorged': { endedBy: 'operator' },
 };
+
+/** The Lightning node has its owner's capital too: what it lacks is no difference to book as it is found. */
+const unreconciledNode: Runbook = { endedBy: 'service', act: 'book-lightning' };
+
+/** How this incident ends. `subjectId`: what it is about. */
+export const runbookFor = ({ kind, subjectId }: Readonly<{ kind: IncidentKind; subjectId: string }>): Runbook =>
+  kind === 'unreconciled' && isByLightning(subjectId) ? unreconciledNode : runbooks[kind];

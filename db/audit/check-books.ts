@@ -43,8 +43,8 @@ export const bookChecks: readonly Check[] = [
             FROM (SELECT asset, sum(treasury) AS treasury, sum(owed) AS owed FROM held_part GROUP BY asset) h
             FULL JOIN (
               SELECT asset, sum(treasury) AS treasury, sum(owed) AS owed FROM (
-                SELECT asset, amount AS treasury, 0 AS owed FROM posting WHERE debit = 'A:treasury'
-                UNION ALL SELECT asset, -amount, 0 FROM posting WHERE credit = 'A:treasury'
+                SELECT asset, amount AS treasury, 0 AS owed FROM posting WHERE debit IN ('A:treasury', 'A:lightning')
+                UNION ALL SELECT asset, -amount, 0 FROM posting WHERE credit IN ('A:treasury', 'A:lightning')
                 UNION ALL SELECT asset, 0, amount FROM posting WHERE credit LIKE 'L:%'
                 UNION ALL SELECT asset, 0, -amount FROM posting WHERE debit LIKE 'L:%') x
                   GROUP BY asset) s ON s.asset = h.asset
@@ -107,6 +107,9 @@ export const bookChecks: readonly Check[] = [
              WHERE d.allocation IN ('unsettled', 'settled', 'unallocated', 'refunded', 'capital', 'unclaimed')
             UNION ALL SELECT currency, ${takenSatoshi} FROM lightning_invoice WHERE state = 'taken'
             UNION ALL SELECT 'BTC_LN', -${paidSatoshi} FROM lightning_payment WHERE outcome = 'paid'
+            UNION ALL SELECT 'BTC_LN', CASE payload->>'what' WHEN 'put-in' THEN 1 ELSE -1 END
+                             * (payload->>'amount')::numeric
+                        FROM operator_request WHERE kind = 'book-lightning' AND state = 'executed'
             UNION ALL
             SELECT r.native, -a.fee_units / power(10::numeric, r.native_decimals) FROM posted i
               JOIN attempt a ON a.intent_id = i.id AND a.status = 'final'
@@ -126,7 +129,8 @@ export const bookChecks: readonly Check[] = [
             UNION ALL
             SELECT p.asset, CASE WHEN p.debit = 'E:loss' THEN -p.amount ELSE p.amount END FROM posting p
               JOIN journal j ON j.id = p.journal_id LEFT JOIN journal o ON o.id = j.reverses
-             WHERE 'E:loss' IN (p.debit, p.credit) AND 'A:provider' NOT IN (p.debit, p.credit)
+             WHERE 'E:loss' IN (p.debit, p.credit)
+               AND NOT ARRAY['A:provider', 'A:lightning'] && ARRAY[p.debit, p.credit]
                AND coalesce(o.key, j.key) NOT LIKE 'lost/%'
             UNION ALL SELECT asset, amount FROM posting WHERE credit = 'Q:unexplained'
             UNION ALL SELECT asset, -amount FROM posting WHERE debit = 'Q:unexplained')

@@ -1,3 +1,4 @@
+import { hasRow } from '../lightning/unknown';
 import type { Check } from './row-sets';
 
 /** SQL: what an invoice brought, as it is booked: whole satoshi, in bitcoin. */
@@ -21,6 +22,14 @@ export const lightningChecks: readonly Check[] = [
               OR (SELECT jsonb_agg(jsonb_build_array(debit, credit, asset, trim_scale(amount)))
                     FROM posting WHERE journal_id = j.id) IS DISTINCT FROM
                  jsonb_build_array(jsonb_build_array('A:lightning', i.credit, i.currency, trim_scale(i.amount)))`,
+  },
+  {
+    invariant: 'I5',
+    what: 'the Lightning node took or paid something that no row is for',
+    sql: `SELECT u.kind || ' ' || u.hash || ': ' || u.msat FROM lightning_unknown u
+           WHERE u.state = 'done' AND NOT (${hasRow}) AND EXISTS (
+             SELECT FROM incident o WHERE o.kind = 'lightning-unknown' AND o.resolved_at IS NULL
+                AND o.details->>'hash' = u.hash)`,
   },
   {
     invariant: 'I6',

@@ -187,7 +187,9 @@ export const sendingChecks: readonly Check[] = [
                  WHERE d.allocation = 'unclaimed'
                 UNION ALL SELECT 'L:unallocated:' || p.merchant_id, i.currency, ${takenSatoshi}
                   FROM lightning_invoice i JOIN payment p ON p.id = i.payment_id
-                 WHERE i.state = 'taken' AND NOT i.is_for_payment) x GROUP BY 1, 2 HAVING sum(amount) > 0) s
+                 WHERE i.state = 'taken' AND NOT i.is_for_payment
+                   AND NOT EXISTS (SELECT FROM journal j WHERE j.key = 'claimed/' || i.hash)) x
+               GROUP BY 1, 2 HAVING sum(amount) > 0) s
               ON s.account = b.account AND s.currency = b.asset
            WHERE coalesce(b.amount, 0) <> coalesce(s.amount, 0)`,
   },

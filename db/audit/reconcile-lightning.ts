@@ -5,8 +5,8 @@ import { fit, fromUnits, toUnits } from '../../domain/money';
 import { openIncidentAgain, resolveIncident } from '../incidents';
 import { freeze } from '../limits/outbound';
 
-/** `A:lightning` against what our Lightning node has. The node has its owner's capital too, which no row tells of yet:
- *  so it may have more than is booked, and less is wrong. See docs/decisions/0066-while-money-is-taken.md. */
+/** `A:lightning` against what our Lightning node has. The node has its owner's capital too, as far as nobody has booked
+ *  it: so it may have more than is booked, and less is wrong. See docs/decisions/0066-while-money-is-taken.md. */
 
 export type LightningHoldings = Readonly<{
   /** All that the node has of its own, at the most. Millisatoshi. */

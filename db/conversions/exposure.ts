@@ -2,6 +2,8 @@ import { assetsOn, type Currency, type NetworkId } from '../../domain/chains/ass
 import type { PairMode } from '../../domain/conversions/conversion';
 import { fit, times } from '../../domain/money';
 import { recordAct, type Actor } from '../access/audit-log';
+import { lightningCurrency } from '../../domain/lightning/currency';
+import { ratedAsSql } from '../functions/rated-as';
 import { freeSql } from './conversions';
 import type { Queryable } from '../query';
 
@@ -9,7 +11,7 @@ import type { Queryable } from '../query';
 
 /** Exact decimal strings; dollars at the newest rates, null where there is none. `position`: what was taken in by
  *  converting less what was given, either sign. `free`: what the treasury holds beyond what is owed and what came for
- *  conversions that are under way. */
+ *  conversions that are under way; by Lightning, what is in the channels. */
 export type AssetExposure = Readonly<{
   currency: Currency;
   position: string;
@@ -39,7 +41,7 @@ type Row = {
   rate: string | null;
 };
 
-/** The platform's position in every asset of these networks, and every pair that has a setting of its own. */
+/** The platform's position in every asset of these networks, in bitcoin by Lightning where the books have any, and every pair that has a setting of its own. */
 export async function readExposure(
   db: Queryable,
   on: readonly NetworkId[],
@@ -48,8 +50,10 @@ export async function readExposure(
     `SELECT held.*, coalesce(f.amount, 0)::text AS position, f.limit_usd::text, coalesce(f.beyond, 'off') AS beyond,
        r.value::text AS rate
        FROM (${freeSql}) held LEFT JOIN fx_position f ON f.asset = held.asset
-       LEFT JOIN rate_latest r ON r.currency = held.asset AND r.fiat = 'USD' ORDER BY held.asset`,
-    [assetsOn(on).map(({ currency }) => currency)],
+       LEFT JOIN rate_latest r ON r.currency = ${ratedAsSql('held.asset')} AND r.fiat = 'USD'
+      WHERE held.asset <> $2 OR f.asset IS NOT NULL OR (held.treasury::numeric, held.owed::numeric) <> (0, 0)
+      ORDER BY held.asset`,
+    [[...assetsOn(on).map(({ currency }) => currency), lightningCurrency], lightningCurrency],
   );
   const pairs = await db.query<PairSetting[]>(
     `SELECT from_currency AS "fromCurrency", to_currency AS "toCurrency", mode, max_usd::text AS "maximumUsd"

@@ -7,6 +7,7 @@ CREATE OR REPLACE FUNCTION check_request_journal(p_key text, p_postings jsonb) R
     v_part text[] := string_to_array(p_key, '/');
     v_id text := v_part[array_length(v_part, 1)];
     v_merchant text; v_asset text; v_amount numeric; v_is_over boolean; v_conversion conversion; v_expected jsonb;
+    v_what text; v_commission numeric;
   BEGIN
     IF p_key ~ '^hold/(withdrawal|refund|leg)/[0-9a-f]{24}(/2)?(/end)?$' THEN
       v_id := v_part[3];
@@ -77,6 +78,49 @@ CREATE OR REPLACE FUNCTION check_request_journal(p_key text, p_postings jsonb) R
         v_expected := jsonb_build_array(CASE WHEN v_amount > 0
           THEN jsonb_build_array('A:treasury', 'Q:unexplained', v_asset, trim_scale(v_amount))
           ELSE jsonb_build_array('Q:unexplained', 'A:treasury', v_asset, trim_scale(-v_amount)) END);
+      END IF;
+    ELSIF p_key ~ '^lightning-capital/[0-9a-f]{24}$' THEN
+      -- One after the other: together they leave what merchants are owed.
+      PERFORM pg_advisory_xact_lock(hashtext('lightning-capital'));
+      SELECT payload->>'what', (payload->>'amount')::numeric INTO v_what, v_amount FROM operator_request
+       WHERE id = v_id AND kind = 'book-lightning' AND state = 'open' AND is_confirmed(kind, payload)
+         -- Itself, and not another that asks for the same.
+         AND (SELECT count(*) FROM operator_confirmation c WHERE c.request_id = v_id) >= 2;
+      IF v_what = 'put-in' OR v_amount <= lightning_free() THEN
+        v_expected := (
+          SELECT jsonb_build_array(jsonb_build_array(debit, credit, 'BTC_LN', trim_scale(v_amount)))
+            FROM (VALUES ('taken-out', 'Q:capital', 'A:lightning'), ('put-in', 'A:lightning', 'Q:capital'),
+                         ('fees', 'E:network', 'A:lightning'), ('lost', 'E:loss', 'A:lightning'))
+              AS one (what, debit, credit) WHERE what = v_what);
+      END IF;
+    ELSIF p_key ~ '^lightning/[0-9a-f]{64}$' THEN
+      SELECT p.merchant_id, satoshi_in(i.taken_msat) INTO v_merchant, v_amount
+        FROM lightning_invoice i JOIN payment p ON p.id = i.payment_id
+       WHERE i.hash = v_id AND i.state = 'taken' AND NOT i.is_for_payment
+         AND is_confirmed('claim-lightning', jsonb_build_object('hash', v_id, 'paymentId', i.payment_id));
+      IF FOUND THEN
+        v_expected := jsonb_build_array(jsonb_build_array('A:lightning', 'L:unallocated:' || v_merchant, 'BTC_LN',
+          v_amount));
+      END IF;
+    ELSIF p_key ~ '^claimed/[0-9a-f]{64}$' THEN
+      -- To the merchant of its payment less the commission of that, or to the owner of the node.
+      SELECT p.merchant_id, satoshi_in(i.taken_msat),
+             least(ceil(satoshi_in(i.taken_msat) * p.fee_bps * 10000) / 100000000, satoshi_in(i.taken_msat)),
+             CASE WHEN is_confirmed('claim-lightning', jsonb_build_object('hash', v_id, 'paymentId', 'owner'))
+                    THEN 'owner'
+                  WHEN is_confirmed('claim-lightning', jsonb_build_object('hash', v_id, 'paymentId', i.payment_id))
+                    THEN 'merchant' END
+        INTO v_merchant, v_amount, v_commission, v_what
+        FROM lightning_invoice i JOIN payment p ON p.id = i.payment_id
+       WHERE i.hash = v_id AND i.state = 'taken' AND NOT i.is_for_payment;
+      IF v_what = 'owner' THEN
+        v_expected := jsonb_build_array(jsonb_build_array('L:unallocated:' || v_merchant, 'Q:capital', 'BTC_LN',
+          v_amount));
+      ELSIF v_what = 'merchant' THEN
+        v_expected := (SELECT jsonb_agg(jsonb_build_array('L:unallocated:' || v_merchant, credit, 'BTC_LN',
+                         trim_scale(amount)))
+          FROM (VALUES ('L:available:' || v_merchant, v_amount - v_commission), ('I:commission', v_commission))
+            AS one (credit, amount) WHERE amount > 0);
       END IF;
     END IF;
     IF v_expected IS NULL OR v_expected IS DISTINCT FROM (

@@ -1,5 +1,6 @@
 -- What an invoice of Lightning may become, and what its payment may not while the money is being taken. A row begins as
--- planned, takes the moves of domain/lightning (`invoiceMoves`), and no decision, hash or end of it ever changes. Fires
+-- planned, or as taken where two operators give away what no row was for (`claim_lightning`), takes the moves of
+-- domain/lightning (`invoiceMoves`), and no decision, hash or end of it ever changes. Fires
 -- on every change of lightning_invoice, and on moves and new quotes of a payment. CP001: a row is deleted.
 -- CP010: from a final state. CP012: any other illegal move. CP014: it asks for something else than its payment costs,
 -- or API or payments worker write one beside an address, or a payment shows another text than the chain worker has read
@@ -35,6 +36,14 @@ CREATE OR REPLACE FUNCTION guard_lightning_invoice() RETURNS trigger LANGUAGE pl
       RAISE EXCEPTION 'invoice % is kept for ever', OLD.id USING ERRCODE = 'CP001';
     END IF;
     IF TG_OP = 'INSERT' THEN
+      -- What the node took and no row was for, as two operators have given it away.
+      IF NEW.state = 'taken' AND NOT NEW.is_for_payment AND NEW.why = 'claimed' AND NEW.currency = 'BTC_LN'
+        AND NEW.beside IS NULL AND NEW.invoice IS NULL AND EXISTS (
+          SELECT FROM lightning_unknown u WHERE u.kind = 'invoice' AND u.hash = NEW.hash AND u.state = 'done'
+             AND u.msat = NEW.taken_msat)
+        AND is_confirmed('claim-lightning', jsonb_build_object('hash', NEW.hash, 'paymentId', NEW.payment_id)) THEN
+        RETURN NEW;
+      END IF;
       IF NEW.state <> 'planned' OR NEW.hash IS NOT NULL OR NEW.decision IS NOT NULL THEN
         RAISE EXCEPTION 'invoice % cannot begin as %', NEW.id, NEW.state USING ERRCODE = 'CP012';
       END IF;

@@ -11,6 +11,9 @@ CREATE OR REPLACE TRIGGER lightning_invoice_ended AFTER UPDATE ON lightning_invo
   WHEN (OLD.over_at IS NULL AND NEW.over_at IS NOT NULL AND NEW.hash IS NOT NULL)
   EXECUTE FUNCTION note_ended_lightning('invoice');
 
+CREATE OR REPLACE TRIGGER lightning_invoice_claimed AFTER INSERT ON lightning_invoice FOR EACH ROW
+  WHEN (NEW.over_at IS NOT NULL) EXECUTE FUNCTION note_ended_lightning('invoice');
+
 CREATE OR REPLACE TRIGGER lightning_payment_ended AFTER UPDATE ON lightning_payment FOR EACH ROW
   WHEN (OLD.over_at IS NULL AND NEW.over_at IS NOT NULL)
   EXECUTE FUNCTION note_ended_lightning('payment');

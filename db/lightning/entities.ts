@@ -68,6 +68,23 @@ export const lightningUnauditedEntity = entity('lightning_unaudited', {
   compared_at: nullable(timestamptz()),
 });
 
+/** How far the node's lists were read: of what it made and of what it paid. */
+export const lightningMarkEntity = entity('lightning_mark', {
+  kind: key(text<'invoice' | 'payment'>()),
+  through: bigint(),
+});
+
+/** What the node took or paid, or may yet, and no row is for. */
+export const lightningUnknownEntity = entity('lightning_unknown', {
+  kind: key(text<'invoice' | 'payment'>()),
+  hash: key(text()),
+  state: text<'open' | 'done'>(),
+  msat: bigint(),
+  /** What the invoice says that it is for. */
+  memo: text(),
+  found_at: timestamptz(),
+});
+
 /** One row: what the node said last. Satoshi. */
 export const lightningNodeEntity = entity('lightning_node', {
   id: key(boolean()),

@@ -143,18 +143,21 @@ export const openPayments = (db: DataSource): Promise<Array<{ hash: string; merc
       ORDER BY l.created_at, l.hash`,
   );
 
-/** `isExpired`: the node refuses it from now on. Read before the node is asked. */
+/** `isExpired`: the node refuses it from now on. `isTooSoon`: it was called for less than `pauseMs` ago, by whichever
+ *  process. Read before the node is asked. */
 export async function readPayment(
   db: DataSource,
   hash: string,
-): Promise<LightningPaymentRow & Readonly<{ isExpired: boolean }>> {
-  const [row] = await db.query<Array<LightningPaymentRow & { isExpired: boolean | null }>>(
-    `SELECT l.*, l.expires_at + $2::interval < clock_timestamp() AS "isExpired" FROM lightning_payment l
-      WHERE hash = $1`,
-    [hash, clocksDifferBy],
+  pauseMs: number,
+): Promise<LightningPaymentRow & Readonly<Record<'isExpired' | 'isTooSoon', boolean>>> {
+  const [row] = await db.query<Array<LightningPaymentRow & Record<'isExpired' | 'isTooSoon', boolean | null>>>(
+    `SELECT l.*, l.expires_at + $2::interval < clock_timestamp() AS "isExpired",
+            l.called_at > clock_timestamp() - make_interval(secs => $3::double precision / 1000) AS "isTooSoon"
+       FROM lightning_payment l WHERE hash = $1`,
+    [hash, clocksDifferBy, pauseMs],
   );
   if (!row) throw new Error(`No payment by Lightning ${hash}`);
-  return { ...row, isExpired: row.isExpired === true };
+  return { ...row, isExpired: row.isExpired === true, isTooSoon: row.isTooSoon === true };
 }
 
 /** Locked until the transaction ends; after what it is for. */

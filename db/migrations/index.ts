@@ -69,6 +69,8 @@ import { LooksAfterRecoveries1799001115000 } from './1799001115000-looks-after-r
 import { UnauditedLightning1799001116000 } from './1799001116000-unaudited-lightning';
 import { ForeignSequences1799001120000 } from './1799001120000-foreign-sequences';
 import { DifferingAttempts1799001125000 } from './1799001125000-differing-attempts';
+import { HeldByLightning1799001130000 } from './1799001130000-held-by-lightning';
+import { UnknownLightning1799001131000 } from './1799001131000-unknown-lightning';
 import { LostFees1799001140000 } from './1799001140000-lost-fees';
 import { ComparedLightning1799001160000 } from './1799001160000-compared-lightning';
 import { ForgottenPayments1799001161000 } from './1799001161000-forgotten-payments';
@@ -146,6 +148,8 @@ export const migrations = [
   UnauditedLightning1799001116000,
   ForeignSequences1799001120000,
   DifferingAttempts1799001125000,
+  HeldByLightning1799001130000,
+  UnknownLightning1799001131000,
   LostFees1799001140000,
   ComparedLightning1799001160000,
   ForgottenPayments1799001161000,

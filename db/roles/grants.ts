@@ -140,6 +140,7 @@ export const tableGrants: TableGrants = {
   incident: {
     'api, operator': 'SELECT, UPDATE (resolution, resolved_at, resolved_by)',
     'payments, chain, signer': 'SELECT, INSERT, UPDATE (created_at, details, resolution, resolved_at, resolved_by)',
+    audit: 'SELECT',
   },
   instance: { 'api, payments, chain, signer, operator': 'SELECT' },
   intent: {
@@ -164,8 +165,9 @@ export const tableGrants: TableGrants = {
   lightning_invoice: {
     'api, payments': 'SELECT, INSERT',
     chain: 'SELECT, UPDATE (hash, invoice, looked_at, state)',
-    audit: 'SELECT',
+    'audit, operator': 'SELECT',
   },
+  lightning_mark: { payments: 'SELECT, INSERT, UPDATE (through)' },
   lightning_node: {
     'api, payments, signer': 'SELECT',
     chain: 'SELECT, INSERT, UPDATE (channels, height, is_synced, looked_at, receivable, sendable)',
@@ -179,6 +181,10 @@ export const tableGrants: TableGrants = {
       'SELECT, INSERT, UPDATE (calls, fee_msat, forgotten_at, outcome, over_at, preimage, unanswered, under_way_at)',
   },
   lightning_unaudited: { payments: 'SELECT, UPDATE (compared_at, tries), DELETE', audit: 'SELECT' },
+  lightning_unknown: {
+    payments: 'SELECT, INSERT, UPDATE (msat, state), DELETE',
+    'api, audit, operator': 'SELECT',
+  },
   live_key: { 'api, payments': 'SELECT' },
   mail: {
     api: 'SELECT, INSERT, UPDATE (last_error, sealed, sent_at), DELETE',
@@ -225,6 +231,7 @@ export const tableGrants: TableGrants = {
   operator_request: {
     api: 'SELECT, INSERT, UPDATE (ended_at, ended_by_name, outcome, state)',
     operator: 'SELECT, INSERT',
+    'payments, audit': 'SELECT',
   },
   passkey: { api: 'SELECT, INSERT, UPDATE (counter, last_used_at), DELETE' },
   passkey_challenge: { api: 'SELECT, INSERT, DELETE' },

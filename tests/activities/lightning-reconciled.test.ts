@@ -3,6 +3,7 @@ import type { DataSource } from 'typeorm';
 import { auditActivities } from '../../activities/audit/audit';
 import { reconciliationActivities } from '../../activities/audit/reconciliation';
 import { followInvoices } from '../../activities/lightning/follow';
+import { lndHistory } from '../../chains/lightning/history';
 import { lndInvoices } from '../../chains/lightning/invoices';
 import { lndPayments } from '../../chains/lightning/payments';
 import { lndReadings } from '../../chains/lightning/readings';
@@ -161,7 +162,7 @@ it('is compared by the workflows of the reconciliation and the audit, where they
   expect(said).toEqual([expect.stringContaining('The Lightning node has less than the books say')]);
   expect(await frozen()).toEqual([expect.objectContaining({ currency: 'BTC_LN' })]);
   const { track } = lndPayments(node.login);
-  const lightning = { ...lndInvoices(node.login, 'regtest'), ...readings(), track };
+  const lightning = { ...lndInvoices(node.login, 'regtest'), ...lndHistory(node.login), ...readings(), track };
   expect(await auditActivities({ db: payments, adapters: [], lightning, log }).runAudit()).toBe(1);
   expect(await auditActivities({ db: payments, adapters: [], log }).runAudit()).toBe(0);
 });

@@ -115,6 +115,8 @@ export class LndSimulator {
     if (path === '/v1/channels') return { body: { channels: this.channels() } };
     if (path === '/v1/getinfo') return { body: this.info() };
     if (path.startsWith('/v1/invoices?pending_only=true')) return { body: this.pending() };
+    if (path.startsWith('/v1/invoices?')) return { body: this.listed(path, 'invoices') };
+    if (path.startsWith('/v1/payments?')) return { body: this.listed(path, 'payments') };
     const balance = this.balances()[path];
     if (balance) return { body: balance };
     if (path === '/v2/invoices/hodl') return this.create(body);
@@ -207,6 +209,17 @@ export class LndSimulator {
   private pending(): object {
     const open = [...this.known].filter(([, { state }]) => state === 'OPEN' || state === 'ACCEPTED');
     return { invoices: open.map(([hash, one]) => this.view(hash, one)), last_index_offset: `${open.length}` };
+  }
+  /** All of them in the order in which they began, from an offset; or the newest alone. */
+  private listed(path: string, what: 'invoices' | 'payments'): object {
+    const asked = new URLSearchParams(path.split('?')[1]);
+    const invoices = [...this.known].map(([hash, one]) => this.view(hash, one));
+    const payments = [...this.paid].map(([hash, one]) => this.payment(hash, one));
+    const all = what === 'invoices' ? invoices : payments;
+    const most = parseInt(asked.get('num_max_invoices') ?? asked.get('max_payments')!, 10);
+    const from = asked.get('reversed') ? Math.max(0, all.length - most) : parseInt(asked.get('index_offset')!, 10);
+    const page = all.slice(from, from + most);
+    return { [what]: page, last_index_offset: `${page.length && from + page.length}` };
   }
   private create(body: Record<string, string>): Answer {
     const hash = hexOf(body['hash']!);

@@ -1,3 +1,4 @@
+import { operate } from '../../api/operator';
 import { audit } from '../../db/audit/audit';
 import { post } from '../../db/ledger/ledger';
 import { freeze, unfreeze } from '../../db/limits/outbound';
@@ -73,6 +74,12 @@ it('gives what the treasury has beyond what it owes, and no more', async () => {
   expect(codeOf(await execute({ fromAmount: '0.0004' }))[2]).toBe('Not enough BTC is available at present');
   const found = await audit(db, { settleMs: 1 });
   expect(found.filter(({ invariant }) => !['I5', 'I13'].includes(invariant))).toEqual([]);
+});
+
+it('is in the list of what the platform holds, with what is in the channels', async () => {
+  const told = await operate(db, h.api.deps.config, ['exposure']);
+  expect(told).toMatch(/^BTC_LN +position 0.00049\d* \(31[.]\d+ USD\) +limit none +treasury 0.001 +owed 0.000496 /m);
+  expect(told).toMatch(/^BTC_LN .* free 0.000504 \(32[.]\d+ USD\)$/m);
 });
 
 it('is held back while our node may lack the money', async () => {

@@ -123,10 +123,13 @@ export const record: CallRecord = {
   keep: async (records) => void called.push(...records),
   since: () => called,
 };
-/** One look of the signer. */
+/** One look of the signer, which pauses between no calls. */
 export const step = (hash: string, newDestinations = usual, more: Partial<PayDeps> = {}): Promise<string | null> =>
   stepPayment(
-    { ...{ db: signer, payments: lndPayments(node.login), network: 'regtest', newDestinations, record }, ...more },
+    {
+      ...{ db: signer, payments: lndPayments(node.login), network: 'regtest', newDestinations, record, pauseMs: 0 },
+      ...more,
+    },
     hash,
   );
 export const shown = async (person: Person, id: string): Promise<Record<string, unknown>> =>

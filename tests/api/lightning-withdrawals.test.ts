@@ -6,6 +6,7 @@ import { lndReadings } from '../../chains/lightning/readings';
 import { failWithdrawal } from '../../commands/withdrawals/fail';
 import { lightningPosition } from '../../db/audit/reconcile-lightning';
 import { liftStop, stopOutgoing } from '../../db/access/merchant-stop';
+import { resolveNewDestinations } from '../../db/incidents';
 import { openPayments } from '../../db/lightning/payments';
 import { freeze, unfreeze } from '../../db/limits/outbound';
 import { lockWithdrawal } from '../../db/withdrawals/withdrawals';
@@ -231,8 +232,23 @@ describe('the signer', () => {
     const capped = { coolingOffHours: 24, dailyCaps: { BTC_LN: '0.0001' } };
     expect(await step(hash, capped)).toBe('it is above the cap of 0.0001 BTC_LN a day for new destinations');
     expect(calls(hash)).toBe(0);
+    const aboveCap = async (): Promise<number> => {
+      await payments.transaction(resolveNewDestinations);
+      const open = `SELECT FROM incident WHERE kind = 'new-destinations' AND resolved_at IS NULL`;
+      return (await db.query<unknown[]>(open)).length;
+    };
+    expect(await aboveCap()).toBe(1);
     expect((await ann.post(`/api/v1/withdrawals/${id}/cancel`)).body.data.status).toBe('cancelled');
+    expect(await aboveCap()).toBe(0);
     expect(await openPayments(signer)).not.toContainEqual(expect.objectContaining({ hash }));
+    const next = await waiting(ann);
+    await step(next.hash, capped);
+    expect(await aboveCap()).toBe(1);
+    await step(next.hash);
+    expect([calls(next.hash), await aboveCap()]).toEqual([1, 0]);
+    await step(next.hash);
+    expect(await shown(ann, next.id)).toMatchObject({ status: 'completed' });
+    ann = await richAnew();
     expect(await balanceOf(ann)).toMatchObject(untouched);
   });
 

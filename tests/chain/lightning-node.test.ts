@@ -1,6 +1,7 @@
 import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { pinned } from '../../chains/lightning/http';
+import { lndHistory } from '../../chains/lightning/history';
 import { lndInvoices, type AskedInvoice } from '../../chains/lightning/invoices';
 import { lndPayments } from '../../chains/lightning/payments';
 import { capacityOf, lndReadings } from '../../chains/lightning/readings';
@@ -417,5 +418,66 @@ describe('a node', () => {
     };
     const txId = Buffer.from(hash, 'hex').reverse().toString('hex');
     expect(await readings().backup()).toEqual({ channels: [`${txId}:1`], sealed: 'c2VhbGVk' });
+  });
+});
+
+describe('all that a node has made and paid', () => {
+  const history = () => lndHistory(login());
+  const invoicesFrom = (from: number) => `/v1/invoices?index_offset=${from}&num_max_invoices=500`;
+  const paymentsFrom = (from: number) => `/v1/payments?include_incomplete=true&index_offset=${from}&max_payments=500`;
+  const made = (state: string, more: object = {}) => ({ ...invoice(state), memo: '', ...more });
+  const paid = (status: string) => ({ payment_hash: hash, status, value_msat: '1000000', fee_msat: '234' });
+
+  it('is read on from a number, without what was sent unasked', async () => {
+    const taken = made('SETTLED', { amt_paid_msat: '1000999', memo: 'tea\u0000' });
+    const unasked = { state: 'SETTLED', payment_request: '' };
+    const all = [made('OPEN'), unasked, made('ACCEPTED', { amt_paid_msat: '5' }), taken, made('CANCELED')];
+    answers[invoicesFrom(7)] = { body: { invoices: all, last_index_offset: '40' } };
+    const nothing = { hash, msat: 0n, memo: '' };
+    expect(await history().toldAfter('invoice', 7)).toEqual({
+      all: [
+        ...[
+          { ...nothing, state: 'open' },
+          { ...nothing, state: 'open' },
+        ],
+        ...[
+          { hash, state: 'done', msat: 1_000_999n, memo: 'tea ' },
+          { ...nothing, state: 'gone' },
+        ],
+      ],
+      ...{ through: 40, isLast: true },
+    });
+    const some = ['INITIATED', 'IN_FLIGHT', 'SUCCEEDED', 'FAILED'].map(paid);
+    answers[paymentsFrom(0)] = { body: { payments: some, last_index_offset: '9' } };
+    expect((await history().toldAfter('payment', 0)).all.map(({ state, msat }) => [state, msat])).toEqual([
+      ...[
+        ['open', 0n],
+        ['open', 0n],
+      ],
+      ...[
+        ['done', 1_000_234n],
+        ['gone', 0n],
+      ],
+    ]);
+  });
+
+  it('goes on while pages are full, never back, and begins at the newest', async () => {
+    answers[paymentsFrom(3)] = {
+      body: { payments: Array.from({ length: 500 }, () => paid('FAILED')), last_index_offset: '600' },
+    };
+    expect(await history().toldAfter('payment', 3)).toMatchObject({ through: 600, isLast: false });
+    answers[paymentsFrom(600)] = { body: { payments: [], last_index_offset: '0' } };
+    expect(await history().toldAfter('payment', 600)).toEqual({ all: [], through: 600, isLast: true });
+    answers['/v1/invoices?reversed=true&index_offset=0&num_max_invoices=1'] = {
+      body: { invoices: [made('OPEN')], last_index_offset: '12' },
+    };
+    expect(await history().newestOf('invoice')).toBe(12);
+  });
+
+  it('is not believed in another shape', async () => {
+    answers[paymentsFrom(0)] = { body: { payments: [paid('PAID')], last_index_offset: '1' } };
+    await expect(history().toldAfter('payment', 0)).rejects.toMatchObject(away);
+    answers[invoicesFrom(0)] = { body: { invoices: [made('SETTLED', { r_hash: '' })], last_index_offset: '1' } };
+    await expect(history().toldAfter('invoice', 0)).rejects.toMatchObject(away);
   });
 });

@@ -317,6 +317,8 @@ export const cases = [
   ...ofConversions,
   ...ofThePlatform,
 ];
-/** The API alone posts the first. The second needs a payment that the signer has decided: it has its forgeries in
- *  tests/api/lightning-withdrawals.test.ts. */
-export const byOthers = ['internalConversionJournal', 'lightningCaptureJournal'];
+/** The API alone posts these, but for the second: that needs a payment that the signer has decided, and has its
+ *  forgeries in tests/api/lightning-withdrawals.test.ts. */
+export const byOthers = [
+  ...['internalConversionJournal', 'lightningCaptureJournal', 'lightningCapitalJournal', 'lightningClaimJournal'],
+];

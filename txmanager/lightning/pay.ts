@@ -14,7 +14,7 @@ import {
 import type { CalledRecord, CallRecord } from '../../db/recovery/lost-invoices';
 import { DomainError } from '../../domain/errors';
 import { lightningAddressIn } from '../../domain/lightning/receiver';
-import { nextOutgoingStep, pauseMs } from '../../domain/lightning/outgoing-payment';
+import { nextOutgoingStep } from '../../domain/lightning/outgoing-payment';
 import type { Obligation } from '../obligation';
 import type { Signer } from '../sign/signer';
 import { owners } from './owners';
@@ -31,8 +31,8 @@ export type PayDeps = Readonly<{
   record: Pick<CallRecord, 'keep'>;
   /** Payments of one merchant that the node has under way at once, at the most; absent: as usual. */
   mostUnderWay?: number;
-  /** When this process has called last, by hash; absent: calls need no pause. A process that starts remembers none. */
-  calledAt?: Map<string, number>;
+  /** Between two calls for one payment, by the database's clock: `pauseMs`, but for tests. */
+  pauseMs: number;
   /** Milliseconds of the day's clock and of one that only counts on: of a machine that was halted one of them stood. */
   clocks?: () => readonly number[];
 }> &
@@ -56,7 +56,7 @@ type Read = Awaited<ReturnType<typeof readPayment>>;
 /** Looks at the node, and does what follows: waits, has it pay, or books the end. Why it waits; null: it went on. Safe
  *  to repeat, and for two at once. Throws NODE_UNREACHABLE, INTENT_MISMATCH. */
 export async function stepPayment(deps: PayDeps, hash: string): Promise<string | null> {
-  const before = await readPayment(deps.db, hash);
+  const before = await readPayment(deps.db, hash, deps.pauseMs);
   const seen = await deps.payments.track(hash);
   const { clocks = bothClocks } = deps;
   const decidedAt = clocks();
@@ -67,7 +67,6 @@ export async function stepPayment(deps: PayDeps, hash: string): Promise<string |
     return 'this process was halted before the call';
   }
   const { invoice, fee_limit_msat: limit } = before;
-  deps.calledAt?.set(hash, performance.now());
   // Where this fails the call counts as unanswered: it may yet arrive. A refusal is an answer.
   const answer = await deps.payments.pay({ invoice, feeLimitMsat: BigInt(limit), ...bounds });
   await noteAnswered(deps.db, hash, answer.state === 'under way' || answer.state === 'paid');
@@ -86,7 +85,7 @@ async function stepIn(deps: PayDeps, tx: EntityManager, before: Read, seen: Seen
   const { calls, unanswered, outcome } = row;
   const record = { calls, unanswered, outcome };
   const isOver = { isExpired: before.isExpired, isGivenUp: row.given_up_at !== null, isForgotten };
-  const isTooSoon = performance.now() - (deps.calledAt?.get(hash) ?? -Infinity) < pauseMs;
+  const { isTooSoon } = before;
   const step = nextOutgoingStep({ record, ...isOver, sighting: seen, maySend: true, isTooSoon });
   switch (step.do) {
     case 'wait':

@@ -13,9 +13,11 @@ export type FieldName = keyof OperatorTexts['requests']['fields'];
 /** What each act must be told; the API refuses any other payload. */
 const fieldsOf: Readonly<Record<Kind, readonly FieldName[]>> = {
   'book-difference': ['currency', 'amount'],
+  'book-lightning': ['what', 'amount'],
   'cancel-held': ['merchantId'],
   'claim-address': ['network', 'address', 'paymentId'],
   'claim-deposit': ['depositId', 'paymentId'],
+  'claim-lightning': ['hash', 'paymentId'],
   'end-conversion': ['conversionId'],
   'fail-lightning': ['hash'],
   'lift-hold': ['merchantId'],

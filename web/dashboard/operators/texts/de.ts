@@ -255,9 +255,11 @@ export const de: OperatorTexts = {
     filed: 'Antrag gestellt. Zwei Betreiber müssen ihn bestätigen.',
     acts: {
       'book-difference': 'Unterschied zwischen Büchern und Kette buchen',
+      'book-lightning': 'Buchen, was aus dem Geld des Lightning-Nodes wurde',
       'cancel-held': 'Nicht unterschriebenes Geld eines angehaltenen Händlers stornieren',
       'claim-address': 'Eine vergessene Adresse einer Zahlung geben',
       'claim-deposit': 'Einen Eingang, der niemandem gehört, einer Zahlung geben',
+      'claim-lightning': 'Geld vergeben, das der Lightning-Node für niemanden genommen hat',
       'end-conversion': 'Einen endlos wartenden Umtausch scheitern lassen',
       'fail-lightning': 'Eine Lightning-Zahlung, die der Node nicht kennt, scheitern lassen',
       'lift-hold': 'Geld eines Händlers wieder hinauslassen',
@@ -270,6 +272,7 @@ export const de: OperatorTexts = {
     fields: {
       currency: 'Währung',
       amount: 'Betrag',
+      what: 'taken-out (entnommen), put-in (eingelegt), fees (Gebühren) oder lost (verloren)',
       merchantId: 'Id des Händlers',
       network: 'Netz',
       address: 'Adresse',

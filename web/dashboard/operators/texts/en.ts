@@ -257,9 +257,11 @@ export const en = {
     filed: 'Request filed. Two operators must confirm it.',
     acts: {
       'book-difference': 'Book what ledger and chain differ by',
+      'book-lightning': 'Book what became of the Lightning node’s money',
       'cancel-held': 'Cancel the unsigned money of a held merchant',
       'claim-address': 'Give a forgotten address to a payment',
       'claim-deposit': 'Give a deposit without an owner to a payment',
+      'claim-lightning': 'Give away money that the Lightning node took for nobody',
       'end-conversion': 'Fail a conversion that waits for good',
       'fail-lightning': 'Fail a Lightning payment that the node does not know',
       'lift-hold': 'Let a merchant’s money leave again',
@@ -272,6 +274,7 @@ export const en = {
     fields: {
       currency: 'Currency',
       amount: 'Amount',
+      what: 'taken-out, put-in, fees or lost',
       merchantId: 'Id of the merchant',
       network: 'Network',
       address: 'Address',

@@ -26,6 +26,8 @@ export const acts: typeof en = {
   'invite_code.created': 'Einen Einladungscode erstellt',
   'invite_code.revoked': 'Einen Einladungscode widerrufen',
   'ipn_secret.rotated': 'Das Geheimnis der Benachrichtigungen ersetzt',
+  'lightning.booked': 'Gebucht, was aus dem Geld des Lightning-Nodes wurde',
+  'lightning.claimed': 'Geld vergeben, das der Lightning-Node genommen hat',
   'lightning_payment.given_up': 'Eine Lightning-Zahlung ohne Antwort aufgegeben',
   'mass_payout.approved': 'Eine Sammelzahlung freigegeben',
   'mass_payout.cancelled': 'Eine Sammelzahlung storniert',

@@ -25,6 +25,8 @@ export const acts = {
   'invite_code.created': 'Made an invitation code',
   'invite_code.revoked': 'Revoked an invitation code',
   'ipn_secret.rotated': 'Replaced the secret of notifications',
+  'lightning.booked': 'Booked what became of the Lightning node’s money',
+  'lightning.claimed': 'Gave away money that the Lightning node took',
   'lightning_payment.given_up': 'Gave up a Lightning payment that was never answered',
   'mass_payout.approved': 'Approved a mass payout',
   'mass_payout.cancelled': 'Cancelled a mass payout',
