@@ -324,15 +324,8 @@ withNodes('lnd', () => {
       const [sighting, { height, isSynced }] = [await invoices.lookUp(hash), await readings.info()];
       const seen = sighting.state === 'unknown' ? { ...sighting, paidMsat: 0n, expiryHeight: null } : sighting;
       const step = nextHeldStep({
-        ...{
-          record,
-          sighting: seen,
-          height: isSynced ? height : null,
-          isWanted,
-          isPast: false,
-          isLostForGood: false,
-          askedMsat: asked.amountMsat,
-        },
+        ...{ record, sighting: seen, height: isSynced ? height : null, isWanted, isPast: false },
+        ...{ askedMsat: asked.amountMsat, isLostForGood: false },
       });
       record = recordAfter(record, step);
       if (step.do === 'wait') await sleep(100);
