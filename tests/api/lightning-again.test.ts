@@ -97,15 +97,15 @@ it('waits with that while a call may still arrive', async () => {
 it('waits between two calls, whichever process made the first', async () => {
   const { id, hash } = await waiting(ann);
   node.nextEnd = 'FAILED';
-  await step(hash, usual, 60_000);
-  expect(await step(hash, usual, 60_000)).toBe('the node has it under way, or may have');
+  await step(hash, usual, { pauseMs: 60_000 });
+  expect(await step(hash, usual, { pauseMs: 60_000 })).toBe('the node has it under way, or may have');
   expect(calls(hash)).toBe(1);
   await unguarded(db, (tx) =>
     tx.query(`UPDATE lightning_payment SET called_at = called_at - interval '1 minute' WHERE hash = $1`, [hash]),
   );
   node.nextEnd = 'SUCCEEDED';
-  await step(hash, usual, 60_000);
-  await step(hash, usual, 60_000);
+  await step(hash, usual, { pauseMs: 60_000 });
+  await step(hash, usual, { pauseMs: 60_000 });
   expect([calls(hash), await shown(ann, id)]).toMatchObject([2, { status: 'completed' }]);
 });
 
