@@ -87,7 +87,7 @@ it('leaves nobody more places than are free', async () => {
          decision, why, is_for_payment, decided_at)
          SELECT lpad(to_hex(n), 24, 'e'), (SELECT id FROM payment WHERE merchant_id = $1 LIMIT 1), 'BTC_LN', 'BTC',
                 100000000, now(), 'cancelling', lpad(to_hex(n), 64, 'e'), 'lnbcrt1x', 'return', 'not wanted', false,
-                now() FROM generate_series(1, 500) n`,
+                now() FROM generate_series(4097, 4596) n`,
       [shop!.id],
     ),
   );
