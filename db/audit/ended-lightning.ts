@@ -91,8 +91,10 @@ async function compareAll<Row extends Ended>(
 
 const isSilentLong = ({ tries }: Ended): boolean => (tries ?? 0) >= namedAfterTries;
 
-type EndedInvoice = Ended & AskedRow & Readonly<{ state: string; taken_msat: string | null }>;
-const ofInvoice = 'r.hash, r.state, r.taken_msat, r.invoice, r.payment_id, r.asked_msat, true AS "isFinal"';
+/** `isClaimed`: two operators gave its money to this payment, which the invoice was not made for. */
+type EndedInvoice = Ended & AskedRow & Readonly<{ state: string; taken_msat: string | null; isClaimed: boolean | null }>;
+const ofInvoice = `r.hash, r.state, r.taken_msat, r.invoice, r.payment_id, r.asked_msat, true AS "isFinal",
+  EXISTS (SELECT FROM journal WHERE key = 'claimed/' || r.hash) AS "isClaimed"`;
 const invoices: Comparison<EndedInvoice> = {
   kind: 'invoice',
   unaudited: (db, seen) =>
@@ -110,7 +112,7 @@ const invoices: Comparison<EndedInvoice> = {
       [seen, newest],
     ),
   async compare(node, row, hash) {
-    const { state, taken_msat: taken, invoice } = row;
+    const { state, taken_msat: taken, invoice, isClaimed } = row;
     const seen = await node.lookUp(hash);
     const isAsBooked =
       state === 'taken'
@@ -118,7 +120,7 @@ const invoices: Comparison<EndedInvoice> = {
         : seen.state !== 'settled' && seen.state !== 'accepted';
     const text = `${hash}: ${state} ${taken ?? ''}, node ${seen.state} ${seen.paidMsat ?? ''}`;
     // One that the node never made, and that nobody was shown, is nobody's.
-    const isForeign = seen.state === 'unknown' ? invoice !== null : !isMadeFor(row, seen);
+    const isForeign = seen.state === 'unknown' ? invoice !== null : !isClaimed && !isMadeFor(row, seen);
     return [
       ...(isAsBooked ? [] : [{ what: 'wrong', text } as const]),
       ...(isForeign ? [{ what: 'foreign', text: hash } as const] : []),
