@@ -92,7 +92,9 @@ async function compareAll<Row extends Ended>(
 const isSilentLong = ({ tries }: Ended): boolean => (tries ?? 0) >= namedAfterTries;
 
 /** `isClaimed`: two operators gave its money to this payment, which the invoice was not made for. */
-type EndedInvoice = Ended & AskedRow & Readonly<{ state: string; taken_msat: string | null; isClaimed: boolean | null }>;
+type EndedInvoice = Ended &
+  AskedRow &
+  Readonly<{ state: string; taken_msat: string | null; isClaimed: boolean | null }>;
 const ofInvoice = `r.hash, r.state, r.taken_msat, r.invoice, r.payment_id, r.asked_msat, true AS "isFinal",
   EXISTS (SELECT FROM journal WHERE key = 'claimed/' || r.hash) AS "isClaimed"`;
 const invoices: Comparison<EndedInvoice> = {

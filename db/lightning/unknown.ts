@@ -53,7 +53,7 @@ export async function noteUnknown(tx: EntityManager, kind: UnknownKind, all: rea
   if (!all.length) return;
   const noted = await tx.query<Array<{ hash: string }>>(
     `INSERT INTO lightning_unknown (kind, hash, state, msat, memo)
-       SELECT u.kind, u.hash, u.state, u.msat, u.memo 
+       SELECT u.kind, u.hash, u.state, u.msat, u.memo
          FROM jsonb_to_recordset($1::jsonb) AS u (kind text, hash text, state text, msat bigint, memo text)
         WHERE NOT (${hasRow})
      ON CONFLICT DO NOTHING RETURNING hash`,

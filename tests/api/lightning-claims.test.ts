@@ -1,5 +1,6 @@
 import type { DataSource } from 'typeorm';
 import { auditActivities } from '../../activities/audit/audit';
+import { hashOf as preimageHash } from '../../chains/lightning/answers';
 import { lndHistory } from '../../chains/lightning/history';
 import { lndInvoices } from '../../chains/lightning/invoices';
 import { lndPayments } from '../../chains/lightning/payments';
@@ -99,7 +100,9 @@ describe('what no row is for', () => {
       node.known.set(hashOf(hash), { ...invoice, state });
     node.paid.set(hashOf('ef'), { status: 'SUCCEEDED', amountMsat: 2_000_000n });
     node.paid.set(hashOf('fa'), { status: 'FAILED', amountMsat: 2_000_000n });
-    for (const hash of ['f0', 'f1']) node.paid.set(hashOf(hash), { status: 'IN_FLIGHT', amountMsat: 3_000_000n });
+    const late = preimageHash(hashOf('f0'));
+    node.preimages.set(late, hashOf('f0'));
+    for (const hash of [late, hashOf('f1')]) node.paid.set(hash, { status: 'IN_FLIGHT', amountMsat: 3_000_000n });
     const first = [`invoice ${hashOf('cd')}: 100000000`, `payment ${hashOf('ef')}: 2001234`];
     expect((await look()).sort()).toEqual(first);
     expect((await look()).sort()).toEqual(first);
@@ -109,12 +112,12 @@ describe('what no row is for', () => {
     ]);
     node.known.set(hashOf('0a'), { ...invoice, state: 'SETTLED' });
     node.known.set(hashOf('0b'), { ...invoice, state: 'CANCELED' });
-    node.paid.get(hashOf('f0'))!.status = 'SUCCEEDED';
+    node.paid.get(late)!.status = 'SUCCEEDED';
     node.paid.get(hashOf('f1'))!.status = 'FAILED';
     node.isAway = () => true;
     expect((await look()).sort()).toEqual(first);
     node.mend();
-    const more = [`invoice ${hashOf('0a')}: 100000000`, `payment ${hashOf('f0')}: 3001234`];
+    const more = [`invoice ${hashOf('0a')}: 100000000`, `payment ${late}: 3001234`];
     expect((await look()).sort()).toEqual([...first, ...more].sort());
     expect(await db.query(`SELECT hash FROM lightning_unknown WHERE state = 'open'`)).toEqual([]);
     const { actor } = await anOperator(db);
