@@ -41,7 +41,8 @@ type Row = {
   rate: string | null;
 };
 
-/** The platform's position in every asset of these networks, in bitcoin by Lightning where the books have any, and every pair that has a setting of its own. */
+/** The platform's position in every asset of these networks, in bitcoin by Lightning where the books have any, and
+ *  every pair that has a setting of its own. */
 export async function readExposure(
   db: Queryable,
   on: readonly NetworkId[],

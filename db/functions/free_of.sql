@@ -1,6 +1,6 @@
--- What the treasury holds of each asset, or the Lightning node of its own, what merchants are owed of it, and what that leaves free; of a frozen asset
--- nothing. What a swap provider has paid out for a conversion that is not completed yet is in the treasury, and
--- promised: it is not free. Called by `freeSql` and post_conversion.
+-- What the treasury holds of each asset, or the Lightning node of its own, what merchants are owed of it, and what that
+-- leaves free; of a frozen asset nothing. What a swap provider has paid out for a conversion that is not completed yet
+-- is in the treasury, and promised: it is not free. Called by `freeSql` and post_conversion.
 CREATE OR REPLACE FUNCTION free_of(p_assets text[])
   RETURNS TABLE (asset text, treasury numeric, owed numeric, free numeric) LANGUAGE sql STABLE
   SECURITY DEFINER SET search_path = public, pg_temp AS $$

@@ -1,7 +1,7 @@
 -- What an invoice of Lightning may become, and what its payment may not while the money is being taken. A row begins as
 -- planned, or as taken where two operators give away what no row was for (`claim_lightning`), takes the moves of
--- domain/lightning (`invoiceMoves`), and no decision, hash or end of it ever changes. Fires
--- on every change of lightning_invoice, and on moves and new quotes of a payment. CP001: a row is deleted.
+-- domain/lightning (`invoiceMoves`), and no decision, hash or end of it ever changes. Fires on every change of
+-- lightning_invoice, and on moves and new quotes of a payment. CP001: a row is deleted.
 -- CP010: from a final state. CP012: any other illegal move. CP014: it asks for something else than its payment costs,
 -- or API or payments worker write one beside an address, or a payment shows another text than the chain worker has read
 -- back from the node for it. CP015: the payment's money is being taken.
