@@ -1,5 +1,5 @@
--- Adds to held_part what new postings change of what the treasury holds, or the Lightning node, whose asset the treasury
--- has none of, and of what is owed. Fires on each insert of postings; read by free_of, merged by `mergeHeld`.
+-- Adds to held_part what new postings change of what the treasury holds, or the Lightning node, whose asset the
+-- treasury has none of, and of what is owed. Fires on each insert of postings; read by free_of, merged by `mergeHeld`.
 CREATE OR REPLACE FUNCTION note_held() RETURNS trigger LANGUAGE plpgsql
   SECURITY DEFINER SET search_path = public, pg_temp AS $$
   BEGIN

@@ -135,6 +135,32 @@ export const details: ReadonlyArray<readonly [pattern: RegExp, german: string]> 
     /^The node has forgotten payment (.*) for less than a day: it may know it again$/,
     'Der Node kennt die Zahlung $1 seit weniger als einem Tag nicht mehr: Er kann sie wiederfinden.',
   ],
+  [/^what must be one of (.*)$/, '„what“ ist eines von: $1.'],
+  [
+    /^amount must be a number of bitcoin above zero, with eight decimals at the most$/,
+    'Der Betrag ist eine Zahl von Bitcoin, größer als null, mit höchstens acht Nachkommastellen.',
+  ],
+  [
+    /^The Lightning node has less than the books say: what is put in makes up for that first$/,
+    'Der Lightning-Node hat weniger als die Bücher sagen: Was hineinkommt, gleicht zuerst das aus.',
+  ],
+  [
+    /^The books have (.*) in the Lightning node beyond what merchants are owed$/,
+    'Über das hinaus, was Händlern gehört, haben die Bücher $1 im Lightning-Node.',
+  ],
+  [
+    /^The Lightning node took nothing for (.*) that is nobody's$/,
+    'Für $1 hat der Lightning-Node nichts genommen, was niemandem gehört.',
+  ],
+  [
+    /^The money of (.*) was given away, or its incident is resolved$/,
+    'Das Geld von $1 ist schon vergeben, oder seine Störung ist erledigt.',
+  ],
+  [/^What was taken for (.*) is less than a satoshi$/, 'Was für $1 genommen wurde, ist weniger als ein Satoshi.'],
+  [
+    /^The invoice of (.*) is one of payment (.*): the money goes to its merchant$/,
+    'Die Rechnung von $1 ist eine der Zahlung $2: Das Geld geht zu ihrem Händler.',
+  ],
   [/^Deposit (.*) is not unclaimed$/, 'Die Einzahlung $1 gehört schon jemandem.'],
   [/^Conversion (.*) cannot be ended: it is (.*)$/, 'Der Umtausch $1 kann nicht beendet werden: Er ist „$2“.'],
   [
