@@ -11,7 +11,8 @@ import { DomainError } from '../domain/errors';
 import { kinds } from '../domain/txmanager/kinds';
 import type { IntentOwner } from '../domain/workflow-ids';
 import { chargeGas } from './charge-gas';
-import { keepEstimates, keepUsual, refusalOf, type Estimate } from './keep-estimates';
+import { forgetEstimates, keepEstimates, keepUsual, refusalOf, type Estimate } from './keep-estimates';
+import { isBehind, isFirstBy, newReceiverOf, waitsForFirst } from './first-transfers';
 import { kindOf } from './kinds';
 import { lockObligations } from './kinds/obligations';
 import { lookAgainInMs } from './plan-outgoing';
@@ -80,18 +81,12 @@ export async function estimateOwned(deps: GasDeps, owner: IntentOwner): Promise<
     else if (end !== 'done') waits.set(intent.id, end.reason);
   };
   const transfers = due.filter((intent) => !isTopUp(intent));
-  const answers = await inParallel(transfers, atOnce, (intent) => askOf(deps, intent, topUpOf(intent, all)));
-  const done = transfers.flatMap((intent, n): Estimate[] => {
-    const answer = answers[n]!;
-    return answer.state === 'done' ? [{ intent, gas: answer.gas, borne: null }] : [];
-  });
-  const kept = await keepUsual(deps.db, done);
-  for (const [n, intent] of transfers.entries())
-    if (!kept.has(intent.id)) note(intent, await noteAnswer(deps, intent, answers[n]!));
+  const ends = await estimateTransfers(deps, transfers, all);
+  for (const intent of transfers) note(intent, ends.get(intent.id)!);
   for (const from of new Set(transfers.filter(isTopUpExact).map((intent) => intent.from_address)))
     isChanged = (await deps.db.transaction((tx) => topUpMore(tx, owner, from))) || isChanged;
   for (const { id } of due.filter(isTopUp)) {
-    const topUp = await sized(deps, owner, id);
+    const topUp = await sized(deps, owner, id, waits);
     if (topUp === null) isChanged = true;
     else if (topUp === 'early') waits.set(id, 'what it is for is not estimated yet');
     else note(topUp, await noteAnswer(deps, topUp, await ask(deps, topUp)));
@@ -100,6 +95,51 @@ export async function estimateOwned(deps: GasDeps, owner: IntentOwner): Promise<
 }
 
 type End = 'done' | 'lower' | 'ended' | Readonly<{ reason: string }>;
+
+/** Estimates transfers, and answers the end of each by its id. Of those to one address one alone is asked about, until
+ *  it is known that they are usual ones: what waits for the first transfer to an address costs its node nothing. */
+async function estimateTransfers(
+  deps: GasDeps,
+  transfers: readonly IntentRow[],
+  all: readonly IntentRow[],
+): Promise<ReadonlyMap<string, End>> {
+  const ends = new Map<string, End>();
+  const usual = new Set<string | null>([null]);
+  for (let left = transfers; left.length; left = left.filter(({ id }) => !ends.has(id))) {
+    const asked = firstOfEach(left, usual);
+    const answers = await inParallel(asked, atOnce, (intent) => askOf(deps, intent, topUpOf(intent, all)));
+    const done = asked.flatMap((intent, n): Estimate[] => {
+      const answer = answers[n]!;
+      return answer.state === 'done' ? [{ intent, gas: answer.gas, borne: null }] : [];
+    });
+    const kept = await keepUsual(deps.db, done);
+    const isNew = new Set<string | null>();
+    for (const [n, intent] of asked.entries()) {
+      const answer = answers[n]!;
+      const end = kept.has(intent.id) ? 'done' : await noteAnswer(deps, intent, answer);
+      ends.set(intent.id, end);
+      if (!isFirstBy(answer, intent)) {
+        if (answer.state === 'done') usual.add(newReceiverOf(intent));
+      } else if (end !== 'ended') isNew.add(newReceiverOf(intent));
+    }
+    const waiting = left.filter((one) => !ends.has(one.id) && isNew.has(newReceiverOf(one)));
+    await forgetEstimates(deps.db.manager, waiting);
+    for (const { id } of waiting) ends.set(id, { reason: waitsForFirst });
+  }
+  return ends;
+}
+
+/** One of those to each address, and all to those of whom it is known that they are no new ones. */
+function firstOfEach(transfers: readonly IntentRow[], usual: ReadonlySet<string | null>): IntentRow[] {
+  const found = new Set<string | null>();
+  return transfers.filter((intent) => {
+    const to = newReceiverOf(intent);
+    if (usual.has(to)) return true;
+    const isFirst = !found.has(to);
+    found.add(to);
+    return isFirst;
+  });
+}
 
 /** Whether a top-up of gas to an address pays for this transfer of tokens alone (`own`) or for others beside it too
  *  (`shared`). Absent where a transfer has failed there: then the top-up brings all the gas that the next may take, as
@@ -165,6 +205,10 @@ const noteAnswer = (deps: GasDeps, asked: IntentRow, answer: GasAnswer): Promise
     // Dropped or changed while a node was asked: its row may want nothing of it any more.
     if (!intent) return 'ended';
     if (fault !== null) throw new DomainError('INTENT_MISMATCH', fault);
+    if (isFirstBy(answer, intent) && (await isBehind(tx, intent))) {
+      await forgetEstimates(tx, [intent]);
+      return { reason: waitsForFirst };
+    }
     const { asked: askedOf, refused } = kindOf(intent);
     let message = refusedMessage;
     if (answer.state === 'done') {
@@ -198,8 +242,14 @@ const refusedMessage =
   'The address does not take this transfer: it would be reverted. Nothing was sent. Use another address';
 
 /** A top-up brings what the transfers that it was planned for take at their highest price. null where none is left, and
- *  it is dropped; 'early' while one of them has no estimate; as it was planned where they are signed. */
-const sized = ({ db }: GasDeps, owner: IntentOwner, topUpId: string): Promise<IntentRow | 'early' | null> =>
+ *  it is dropped; 'early' while one of them has no estimate and could have one; as it was planned where they are
+ *  signed. */
+const sized = (
+  { db }: GasDeps,
+  owner: IntentOwner,
+  topUpId: string,
+  waits: ReadonlyMap<string, string>,
+): Promise<IntentRow | 'early' | null> =>
   db.transaction(async (tx) => {
     const [topUp] = await tx.query<IntentRow[]>(
       `SELECT * FROM intent WHERE id = $1 AND status = 'planned' FOR UPDATE`,
@@ -213,7 +263,7 @@ const sized = ({ db }: GasDeps, owner: IntentOwner, topUpId: string): Promise<In
     }
     const open = buys.filter(({ status }) => status === 'planned');
     if (!open.length) return topUp;
-    const needed = neededFor(open);
+    const needed = neededFor(open, (one) => waits.get(one.id) === waitsForFirst);
     if (needed === null) return 'early';
     const { address } = topUp.outputs[0]!;
     const left = open.every(isTopUpExact) ? await leftOfTopUps(tx, owner, address) : 0n;

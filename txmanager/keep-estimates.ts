@@ -1,5 +1,6 @@
 import type { DataSource, EntityManager } from 'typeorm';
 import { resolveIncidents } from '../db/incidents';
+import type { Queryable } from '../db/query';
 import type { IntentRow } from '../db/txmanager/intents';
 import { baseUnits, isToken } from '../domain/chains/assets';
 import { takesMore, workOfTransfer } from '../domain/chains/costs';
@@ -73,6 +74,18 @@ export async function keepUsual(db: DataSource, estimates: readonly Estimate[]):
     );
     return new Set(intents.map(({ id }) => id));
   });
+}
+
+/** Has nodes asked anew about these before anything is signed. Not where the estimate has changed what their fee may be
+ *  on their address. */
+export async function forgetEstimates(tx: Queryable, intents: readonly IntentRow[]): Promise<void> {
+  const ids = intents.filter((one) => one.gas_limit !== null && !isFeeKept(one)).map(({ id }) => id);
+  if (ids.length)
+    await tx.query(
+      `UPDATE intent SET gas_limit = NULL, gas_estimated_at = NULL, updated_at = now()
+        WHERE id = ANY($1::bigint[]) AND status = 'planned'`,
+      [ids],
+    );
 }
 
 /** Was the most that its fee may be left on its address when it was planned? */

@@ -1,7 +1,7 @@
 import type { EntityManager } from 'typeorm';
 import { intentsOwnedBy, planIntent, type IntentRow } from '../db/txmanager/intents';
 import { isToken, networks, type NetworkId } from '../domain/chains/assets';
-import { costUnits } from '../domain/chains/costs';
+import { costUnits, settlementWork } from '../domain/chains/costs';
 import { isTopUp, kinds, topUpKinds } from '../domain/txmanager/kinds';
 import type { IntentOwner } from '../domain/workflow-ids';
 import { isOpen } from './next-intent';
@@ -26,11 +26,18 @@ export const isAloneThere = ({ kind, currency, deposit_ids }: IntentRow): boolea
 export const isTopUpExact = (transfer: IntentRow): boolean =>
   isAloneThere(transfer) && networks[transfer.network as NetworkId].expiring !== undefined;
 
-/** What the transfers take that are not signed, at their highest price; null while one has no estimate. */
-export const neededFor = (transfers: readonly IntentRow[]): bigint | null => {
+/** What the transfers take that are not signed, at their highest price; null while one has no estimate. `isLater`: it
+ *  waits for another to its address, and counts as a usual one then; null where all of them wait so. */
+export const neededFor = (
+  transfers: readonly IntentRow[],
+  isLater: (transfer: IntentRow) => boolean = () => false,
+): bigint | null => {
   const open = transfers.filter(({ status }) => status === 'planned');
-  if (open.some(({ gas_limit }) => gas_limit === null)) return null;
-  return open.reduce((sum, one) => sum + costUnits(one.max_unit_price, BigInt(one.gas_limit!)), 0n);
+  const unknown = open.filter(({ gas_limit }) => gas_limit === null);
+  if (unknown.length && (unknown.length === open.length || !unknown.every(isLater))) return null;
+  const workOf = ({ currency, gas_limit }: IntentRow): bigint =>
+    gas_limit === null ? settlementWork(currency) : BigInt(gas_limit);
+  return open.reduce((sum, one) => sum + costUnits(one.max_unit_price, workOf(one)), 0n);
 };
 
 /** How much of the gas that an owner's top-ups have brought to an address its transactions have not taken. */

@@ -50,7 +50,10 @@ export const refundSchema = named('Refund', {
   type,
   currency: Type.String(),
   amount: exact('What counts against the payment.'),
-  networkFee: exact('As estimated at creation. It may rise once before it is signed, where the payer bears it.'),
+  networkFee: exact(
+    'Estimated at creation, and charged. It may rise once, before anything is signed, by what the address takes ' +
+      'above a usual transfer. Of what the merchant bears that is charged apart, as an entry of its own.',
+  ),
   netToDestination: exact('What the address gets.'),
   feeBearer,
   fiatAmount: Type.String({ description: 'Of amount, at the rate it was asked for.' }),

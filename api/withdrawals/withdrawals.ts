@@ -45,8 +45,8 @@ export const withdrawalSchema = named('Withdrawal', {
   feeMode,
   amount: exact('As it was asked for.'),
   networkFee: exact(
-    'Estimated at creation, and charged. With feeMode deduct it rises once, before anything is signed, by what the ' +
-      'address takes above a usual transfer.',
+    'Estimated at creation, and charged. It may rise once, before anything is signed, by what the address takes ' +
+      'above a usual transfer. With feeMode add that is charged apart, as an entry of its own.',
   ),
   netToDestination: exact('What the address gets. With feeMode deduct: amount less networkFee.'),
   address: Type.String({
@@ -157,7 +157,7 @@ export const estimateWithdrawal = route({
       currency: Type.String(),
       feeMode,
       amount: exact('As asked.'),
-      networkFee: exact('At the fees of now.'),
+      networkFee: exact('At the fees of now. A new address may take more: see networkFee of a withdrawal.'),
       netToDestination: exact('What the address would get.'),
       available: exact('The balance.'),
       maxAmount: exact('The most that the balance covers; 0 where it covers nothing.'),

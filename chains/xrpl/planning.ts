@@ -40,7 +40,7 @@ export const xrplPlanning = (
     const { from, to, units } = asked;
     const [sender, receiver, reserves] = await Promise.all([node.account(from), node.account(to), node.reserves()]);
     const refusal = await refusalAt(node, receiver, asked, reserves);
-    if (refusal !== null) return { state: 'reverts', reason: refusal };
+    if (refusal !== null) return { state: 'reverts', reason: refusal, ...(receiver === null && { isNew: true }) };
     const free = sender ? spendable(sender, reserves) : 0n;
     if (free < units) return { state: 'short', reason: `${from} can spend ${free} of the ${units} drops` };
     return { state: 'done', gas: 1n };

@@ -1,14 +1,14 @@
 import type { EntityManager } from 'typeorm';
 import { countOutgoing, releaseLimitUse } from '../limits/outbound-check';
 import type { Queryable } from '../../db/query';
-import { personOf, requestRefund, emitRefundEvent } from '../../db/refunds/refunds';
+import { personOf, requestRefund, emitRefundEvent, shown } from '../../db/refunds/refunds';
 import { DomainError } from '../../domain/errors';
 import { newId } from '../../domain/ids';
 import { assetOf } from '../../domain/chains/assets';
 import { compare } from '../../domain/money';
 import { readPayer } from '../../db/payments/payer-browsers';
 import type { PaymentRow } from '../../domain/payments/payment';
-import { type RefundRow, afterAddress } from '../../domain/refunds/refund';
+import { type RefundRow, type ShownRefund, afterAddress } from '../../domain/refunds/refund';
 import { hold } from './hold';
 import { type RefundOrder, type RefundDeps, type NewRefund, lockOwnPayment, hashOf, drawUp } from './terms';
 
@@ -19,12 +19,12 @@ type RefundCall = RefundOrder & Readonly<{ idempotencyKey: string | null }>;
 export async function findRefund(
   db: Queryable,
   { merchantId, paymentId, ask, idempotencyKey }: Omit<RefundCall, 'by'>,
-): Promise<{ row: RefundRow; replayed: true } | null> {
+): Promise<{ row: ShownRefund; replayed: true } | null> {
   if (idempotencyKey === null) return null;
-  const [row] = await db.query<RefundRow[]>('SELECT * FROM refund WHERE merchant_id = $1 AND idempotency_key = $2', [
-    merchantId,
-    idempotencyKey,
-  ]);
+  const [row] = await db.query<ShownRefund[]>(
+    `SELECT ${shown} FROM refund WHERE merchant_id = $1 AND idempotency_key = $2`,
+    [merchantId, idempotencyKey],
+  );
   if (!row) return null;
   if (row.body_hash !== hashOf(paymentId, ask)) throw new DomainError('IDEMPOTENCY_KEY_REUSED');
   return { row, replayed: true };

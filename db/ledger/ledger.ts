@@ -145,6 +145,12 @@ export async function captureOrReleaseAll(tx: EntityManager, journals: readonly 
   for (const journal of journals) await captureOrRelease(tx, journal);
 }
 
+/** SQL: what a merchant was charged beside a hold for what its recipient takes, while that stands; null: nothing.
+ *  `id`: the SQL of its row's id. */
+export const chargedGasSql = (kind: Hold['kind'], id: string): string =>
+  `(SELECT sum(p.amount)::text FROM journal j JOIN posting p ON p.journal_id = j.id
+     WHERE j.key = concat('hold/${kind}/', ${id}, '/gas') AND journal_stands(j.key))`;
+
 /** Returns what was charged for the gas of recipients, where it was: nothing has reached them. */
 export async function returnGas(tx: EntityManager, holds: ReadonlyArray<Pick<Hold, 'kind' | 'id'>>): Promise<void> {
   const charged = await tx.query<Array<{ key: string }>>('SELECT key FROM journal WHERE key = ANY($1) ORDER BY key', [

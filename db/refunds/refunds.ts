@@ -9,6 +9,7 @@ import {
   type RefundStatus,
   type ShownRefund,
 } from '../../domain/refunds/refund';
+import { chargedGasSql } from '../ledger/ledger';
 import type { Queryable } from '../query';
 import { emitRecordEvent, moveRecord, pageOfRecords, type Patch } from '../records';
 import { requestSignal } from '../temporal/temporal-requests';
@@ -55,13 +56,21 @@ export const moveRefund = (
   patch: RefundPatch = {},
 ): Promise<RefundRow> => moveRecord(tx, 'refund', row, to, patch);
 
+const chargedGas = `${chargedGasSql('refund', 'refund.id')} AS charged_gas`;
+
 /** As `emitRecordEvent`. */
-export const emitRefundEvent = (
+export async function emitRefundEvent(
   tx: EntityManager,
   row: RefundRow,
   type: RefundEventType,
   before?: RefundStatus,
-): Promise<string> => emitRecordEvent(tx, row, type, (livemode) => viewRefund(row, livemode), before);
+): Promise<string> {
+  const [now] = await tx.query<Array<Pick<ShownRefund, 'charged_gas'>>>(
+    `SELECT ${chargedGas} FROM refund WHERE id = $1`,
+    [row.id],
+  );
+  return emitRecordEvent(tx, row, type, (livemode) => viewRefund({ ...row, ...now }, livemode), before);
+}
 
 /** Asks for the workflow that sends it. What goes by Lightning has none: the signer looks for its row. */
 export async function requestRefund(tx: EntityManager, row: RefundRow): Promise<void> {
@@ -107,8 +116,8 @@ export async function lockOwnRefund(tx: EntityManager, merchantId: string, id: s
 /** `replayed`: it was done before, and nothing was done now. */
 export type Changed = Readonly<{ row: RefundRow; replayed: boolean }>;
 
-/** With what keeps it from being signed: its own payment, or the gas for it. */
-const shown = `refund.*, (SELECT i.waits_for FROM intent i
+/** With what was charged beside it, and what keeps it from being signed: its own payment, or the gas for it. */
+export const shown = `refund.*, ${chargedGas}, (SELECT i.waits_for FROM intent i
   WHERE i.owner_kind = 'refund' AND i.owner_id = refund.id AND i.status = 'planned' AND i.waits_for IS NOT NULL
   ORDER BY i.id DESC LIMIT 1) AS waits_for`;
 

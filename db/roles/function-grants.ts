@@ -26,7 +26,7 @@ export const functionGrants: Readonly<Record<string, readonly DatabaseRole[]>> =
   insert_payment_2: ['payments'],
   is_lightning_in_doubt: ['api', 'payments', 'chain'],
   is_shared_account: ['api', 'payments'],
-  journal_stands: ['api', 'payments', 'chain', 'audit'],
+  journal_stands: ['api', 'payments', 'chain', 'signer', 'audit', 'operator'],
   end_lightning: ['chain'],
   free_idempotency_key: ['api'],
   lightning_free: ['api', 'operator'],

@@ -9,6 +9,7 @@ import {
   type WithdrawalRow,
   type WithdrawalStatus,
 } from '../../domain/withdrawals/withdrawal';
+import { chargedGasSql } from '../ledger/ledger';
 import { databaseNow } from '../payments/payments';
 import type { Queryable } from '../query';
 import { emitRecordEvent, moveRecord, pageOfRecords, type Patch } from '../records';
@@ -26,8 +27,10 @@ export const holdOf = (row: WithdrawalRow) => ({
   gross: row.gross_amount,
 });
 
-/** With the depth of its transaction, which counts from the block it is in, and what keeps it from being signed. */
-export const shown = `w.*, coalesce((SELECT greatest(0, c.height - a.height + 1)::int FROM attempt a
+/** With the depth of its transaction, which counts from the block it is in, what keeps it from being signed, and what
+ *  was charged beside it. */
+export const shown = `w.*, ${chargedGasSql('withdrawal', 'w.id')} AS charged_gas,
+  coalesce((SELECT greatest(0, c.height - a.height + 1)::int FROM attempt a
   JOIN chain_cursor c ON c.network = a.network
   WHERE a.network = w.network AND a.tx_id = w.tx_id AND a.height IS NOT NULL), 0) AS confirmations,
   (SELECT i.waits_for FROM intent i

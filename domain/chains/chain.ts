@@ -170,9 +170,11 @@ type ExpiringBytes = Readonly<
 
 /** What a node says of a transfer before it is signed. `gas`: its work, in the unit that the network prices. `reverts`:
  *  it cannot succeed now, or takes more than asked about; `short`: its sender does not hold it; `unclear`: the node
- *  could not say. */
+ *  could not say. `isNew`: its receiver has no account, which another transfer may make. */
 export type GasAnswer =
-  Readonly<{ state: 'done'; gas: bigint }> | Readonly<{ state: 'reverts' | 'short' | 'unclear'; reason: string }>;
+  | Readonly<{ state: 'done'; gas: bigint }>
+  | Readonly<{ state: 'reverts'; reason: string; isNew?: true }>
+  | Readonly<{ state: 'short' | 'unclear'; reason: string }>;
 
 /** A transfer as a node is asked about it. `ceiling`: the most work that it may take. `topUp`: what it takes is brought
  *  to its sender, for it alone or for others too, and what it does not take is left there. Absent: its sender has it,

@@ -4,6 +4,7 @@ import type { Explorers } from '../chains/chosen-chain';
 import { add, compare, Decimal, divide, fit, isPositive, larger, smaller, subtract, times } from '../money';
 import { fiatDecimals } from '../pricing/quote';
 import { settlementWork, sweepWork } from '../chains/costs';
+import { chargedFee } from '../txmanager/added-fee';
 import { messageOf, type WaitCause } from '../txmanager/waits';
 
 /** Money on its way back to a payer. Contract: G3. */
@@ -75,8 +76,9 @@ export type RefundRow = {
   created_at: Date;
   updated_at: Date;
 };
-/** As it is shown: with what keeps it from being signed. */
-export type ShownRefund = RefundRow & { waits_for?: WaitCause | null };
+/** As it is shown: with what keeps it from being signed, and what its merchant was charged beside it for what its
+ *  address takes. */
+export type ShownRefund = RefundRow & { waits_for?: WaitCause | null; charged_gas?: string | null };
 
 /** Where a refund goes on once its address is known: one that somebody has approved is sent, the others wait for a
  *  user. */
@@ -165,7 +167,7 @@ export const viewRefund = (row: ShownRefund, livemode: boolean, claimUrl: string
   type: row.type,
   currency: row.currency,
   amount: fit(row.amount, 18, 'down'),
-  networkFee: fit(row.network_fee, 18, 'up'),
+  networkFee: fit(chargedFee(row), 18, 'up'),
   netToDestination: fit(row.net_amount, 18, 'down'),
   feeBearer: row.fee_bearer,
   fiatAmount: fiatText(row.fiat_amount, row.fiat_currency),

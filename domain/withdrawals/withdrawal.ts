@@ -1,5 +1,6 @@
 import { assetOf } from '../chains/assets';
 import { add, compare, fit, isPositive, subtract } from '../money';
+import { chargedFee } from '../txmanager/added-fee';
 import { messageOf, type WaitCause } from '../txmanager/waits';
 
 /** A merchant's own money on its way out, to an address of its whitelist. Contract: G9. */
@@ -57,8 +58,13 @@ export type WithdrawalRow = {
   created_at: Date;
   updated_at: Date;
 };
-/** As it is shown: with the depth of its transaction, and what keeps it from being signed. */
-export type ShownWithdrawal = WithdrawalRow & { confirmations: number; waits_for?: WaitCause | null };
+/** As it is shown: with the depth of its transaction, what keeps it from being signed, and what its merchant was
+ *  charged beside it for what its address takes. */
+export type ShownWithdrawal = WithdrawalRow & {
+  confirmations: number;
+  waits_for?: WaitCause | null;
+  charged_gas?: string | null;
+};
 
 export type Split = Readonly<{ amount: string; networkFee: string; gross: string; net: string }>;
 
@@ -91,7 +97,7 @@ export const viewWithdrawal = (row: ShownWithdrawal, livemode: boolean) => ({
   currency: row.currency,
   feeMode: row.fee_mode,
   amount: fit(row.amount, 18, 'down'),
-  networkFee: fit(row.network_fee, 18, 'up'),
+  networkFee: fit(chargedFee(row), 18, 'up'),
   netToDestination: fit(row.net_amount, 18, 'down'),
   address: row.address,
   destinationTag: row.destination_tag,

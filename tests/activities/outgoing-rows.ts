@@ -7,8 +7,13 @@ import { cancelRefund } from '../../commands/refunds/cancel';
 import { openRefund } from '../../commands/refunds/create';
 import { cancelWithdrawal } from '../../commands/withdrawals/cancel';
 import { openWithdrawal } from '../../commands/withdrawals/create';
+import { readRefund } from '../../db/refunds/refunds';
 import { addToWhitelist } from '../../db/wallets/whitelist';
+import { readWithdrawal } from '../../db/withdrawals/withdrawals';
 import { newId, newSlug } from '../../domain/ids';
+import { trim } from '../../domain/money';
+import { viewRefund } from '../../domain/refunds/refund';
+import { viewWithdrawal } from '../../domain/withdrawals/withdrawal';
 import type { GasNode } from '../../txmanager/gas-node';
 import { anApprover } from '../approver';
 import { unguarded } from '../unguarded';
@@ -120,6 +125,17 @@ export class OutgoingRows {
       [id],
     );
     return row;
+  }
+
+  /** The network fee that its merchant reads. */
+  async shownFee({ kind, id }: Asked): Promise<string> {
+    const { db, merchantId } = this.shop;
+    if (kind === 'leg') throw new Error('The receivers of a mass payout bear its fees');
+    const view =
+      kind === 'refund'
+        ? viewRefund((await readRefund(db, merchantId, id))!, false)
+        : viewWithdrawal((await readWithdrawal(db, merchantId, id))!, false);
+    return trim(view.networkFee);
   }
 
   /** The intent that pays it, planned or signed. */

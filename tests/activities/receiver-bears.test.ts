@@ -230,7 +230,10 @@ it.each(['withdrawal', 'refund'] as const)('where the merchant bears the fee of 
   const { available } = await rows.balance();
   expect(subtract(held.available, available)).toBe(above(quoted.fee, 3 * usualGas));
   expect(await rows.charged(asked)).toHaveLength(1);
+  expect(await rows.shownFee(asked)).toBe(add(quoted.fee, above(quoted.fee, 3 * usualGas)));
   await rows.cancel(asked);
+  // It is given back with the rest.
+  expect(await rows.shownFee(asked)).toBe(quoted.fee);
 });
 
 it('a mass payout says what the fees of its lines are now', async () => {

@@ -75,6 +75,15 @@ const feeOf = async (
       [id],
     )
   )[0];
+/** The fee that the API and the newest event of a row say. */
+async function saidFees(what: 'withdrawals' | 'refunds', id: string): Promise<bigint[]> {
+  const { body } = await tron.h.call('GET', `/api/v1/${what}/${id}`, { key: tron.shop.key });
+  const [event] = await tron.db.query(
+    `SELECT data->>'networkFee' AS fee FROM event WHERE entity_id = $1 ORDER BY seq DESC LIMIT 1`,
+    [id],
+  );
+  return [units((body.data ?? body).networkFee), units(event.fee)];
+}
 const someone = (n: number): string => world.addressAt(200 + n);
 const list = (currency: string, address: string): Promise<unknown> =>
   addToWhitelist(tron.db.manager, tron.shop.id, ann, { type: 'wallet', currency, address, destinationTag: null });
@@ -82,6 +91,7 @@ const list = (currency: string, address: string): Promise<unknown> =>
 it.each(both)('ends a withdrawal of %s in a final block, to an address that had nothing', async (currency) => {
   const to = someone(both.indexOf(currency));
   await list(currency, to);
+  const before = await spendable(currency);
   const ask = { currency, amount: '20', feeMode: 'add' as const, address: to };
   const { row } = await tron.db.transaction((tx) => openWithdrawal(tx, deps(), tron.shop.id, ask, ann, newId()));
   const { nextWithdrawalIntent } = withdrawalActivities({ db: tron.db, nodes: nodes() });
@@ -90,6 +100,10 @@ it.each(both)('ends a withdrawal of %s in a final block, to an address that had 
   const [after] = await tron.db.query('SELECT status, tx_id FROM withdrawal WHERE id = $1', [row.id]);
   expect(after).toMatchObject({ status: 'completed', tx_id: expect.stringMatching(/^[0-9a-f]{64}$/) });
   expect(await tron.held(to, currency)).toBe(units(20));
+  // What the merchant reads is what he was charged, in a statement of two entries.
+  const charged = before - (await spendable(currency)) - units(20);
+  expect(charged).toBeGreaterThan(units(row.network_fee));
+  expect(await saidFees('withdrawals', row.id)).toEqual([charged, charged]);
 });
 
 it.each(both)('takes what a withdrawal of %s to a new address costs from what arrives, once', async (currency) => {
@@ -197,6 +211,9 @@ it.each([
   const isPayers = feeBearer === 'payer';
   expect(spent === units(50)).toBe(isPayers);
   expect(units(after.fee) > units(row.network_fee)).toBe(isPayers);
+  const said = isPayers ? units(after.fee) : spent - units(50);
+  expect(said).toBeGreaterThan(units(row.network_fee));
+  expect(await saidFees('refunds', row.id)).toEqual([said, said]);
 });
 
 it.each(both)('sends %s that nobody was credited back, less what the account of its payer costs', async (currency) => {

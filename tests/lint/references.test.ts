@@ -94,7 +94,7 @@ describe('a reference', () => {
     ['/** Invariants: 5, steps 3, 8 and 10. */', ['step 10']],
     ['/** Invariants: 3, row 16; 5, step 11. */', ['step 11']],
     ['/** Invariants: 7, SSRF, Weather. */', ['topic Weather']],
-    ['/** See docs/decisions/0099-nothing.md and decisions/0098. */', ['decision 0099-nothing.md', 'decision 0098']],
+    ['/** See docs/decisions/0099-nothing.md and decisions/0000. */', ['decision 0099-nothing.md', 'decision 0000']],
     ['/** See docs/decisions/0006-arrow.md. */', ['decision 0006-arrow.md']],
     ['/** A list. Contract: 2.1,\n *  2.99, and Invariants:\n *  1.9. */', ['contract 2.99', 'section 1.9']],
   ])('of an unknown number is found: %s', (comment, lost) => {

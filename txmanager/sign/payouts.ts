@@ -17,6 +17,7 @@ import { signOnce } from './once';
 import { lockAsked, verdictsOn, type Answer } from './facts';
 import { mayCost } from './fee-policy';
 import { aboveCap } from './new-destinations';
+import { unestimated } from './policy';
 import { capped, mostFee, priced, type Price } from './price';
 import { recordedIntent } from './record';
 import { codecOf, familyOf, networkKind, type Signed, type Signer } from './signer';
@@ -41,14 +42,20 @@ export async function signPayouts(
       stored += await signTogether(signer, db, batchId, ids.slice(n, n + payoutWindow));
   // One by one what is left: gas, coins, and whatever is not as it should be.
   const left = (await db.query(
-    `SELECT id, network, from_address FROM intent WHERE id = ANY($1::bigint[]) AND status = 'planned' ORDER BY id`,
+    `SELECT id, network, from_address, gas_limit FROM intent WHERE id = ANY($1::bigint[]) AND status = 'planned'
+      ORDER BY id`,
     [planned.map((intent) => intent.id)],
-  )) as Array<Pick<IntentRow, 'id' | 'network' | 'from_address'>>;
+  )) as Array<Pick<IntentRow, 'id' | 'network' | 'from_address' | 'gas_limit'>>;
   let reason: string | undefined;
   const taken = new Set<string>();
-  for (const { id, network, from_address: from } of left) {
+  for (const { id, network, from_address: from, gas_limit: gas } of left) {
     const wallet = `${network} ${from}`;
     if (taken.has(wallet)) continue;
+    // It may wait for the first transfer to its address, as many others.
+    if (gas === null && familyOf(signer, network)) {
+      reason ??= unestimated;
+      continue;
+    }
     const signed = await apart(db, id, () => signOnce(signer, db, id));
     if (signed.state === 'stored') stored += 1;
     else reason ??= signed.reason;

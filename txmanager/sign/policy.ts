@@ -185,11 +185,13 @@ function derivedBySeed({ forged }: SignFacts): SignVerdict | null {
   return address === undefined ? null : mismatch(`${address} is registered as ours, and the seed derives another`);
 }
 
+export const unestimated = 'its gas is not estimated yet';
+
 /** The gas is what a node has said, within what such a transaction may take. Without an estimate it goes back to its
  *  owner, whose next look has a node asked. */
 function gasEstimated({ intent, batch, expiry }: SignFacts): SignVerdict | null {
   if (networkKind(intent.network) !== 'account' || (batch && expiry !== null)) return null; // such a batch: mayExpire
-  if (intent.gas_limit === null) return { state: 'dropped', reason: 'its gas is not estimated yet' };
+  if (intent.gas_limit === null) return { state: 'dropped', reason: unestimated };
   const most = batch
     ? batchGasCeiling(intent.currency, batch.planned.deposit_ids.length + batch.planned.outputs.length - 1)
     : gasCeiling(intent.currency);
