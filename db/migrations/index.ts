@@ -72,6 +72,7 @@ import { DifferingAttempts1799001125000 } from './1799001125000-differing-attemp
 import { LostFees1799001140000 } from './1799001140000-lost-fees';
 import { ComparedLightning1799001160000 } from './1799001160000-compared-lightning';
 import { ForgottenPayments1799001161000 } from './1799001161000-forgotten-payments';
+import { WalletTurns1799001175000 } from './1799001175000-wallet-turns';
 
 /** Every migration, oldest first; only ever added to. Functions, triggers and views are in db/functions. */
 export const migrations = [
@@ -149,4 +150,5 @@ export const migrations = [
   LostFees1799001140000,
   ComparedLightning1799001160000,
   ForgottenPayments1799001161000,
+  WalletTurns1799001175000,
 ];
