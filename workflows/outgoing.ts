@@ -6,7 +6,7 @@ import { eventsPerHistory, updatedSignal, taskQueues } from './messages';
 import { untilAnswered, untilSeen } from './retry';
 import { activitiesOf, waitUntil } from './summaries';
 
-/** How long to wait before asking a signer again that could not sign yet. */
+/** How long to wait before asking a signer again that could not sign yet, unless it says when. */
 const signAgainInMs = 60_000;
 
 /** Processes the intents that `next` names, one after another, until it names none: each is signed once, sent until it
@@ -58,7 +58,8 @@ const processIntents = async (next: () => Promise<NextIntent>): Promise<string |
         isSigned = signed.state === 'stored';
         if (!isSigned) {
           wf.setCurrentDetails(`${summary}: not signed yet, ${signed.reason ?? 'waiting'}.`);
-          await waitUntil(() => isUpdated, signAgainInMs, `not signed yet, ${signed.reason ?? 'waiting'}`);
+          const pauseMs = signed.lookAgainInMs ?? signAgainInMs;
+          await waitUntil(() => isUpdated, pauseMs, `not signed yet, ${signed.reason ?? 'waiting'}`);
           continue;
         }
         wf.setCurrentDetails(`${summary}, until it is booked: the activity below says what it waits for.`);
@@ -72,12 +73,14 @@ const processIntents = async (next: () => Promise<NextIntent>): Promise<string |
       if (sent.state === 'failed') return end(`failed in the chain, its fee is booked${hash}`);
       if (sent.state === 'dropped') return end(`not sent, ${sent.reason ?? 'it is not needed any more'}`);
       if (sent.reason) wf.setCurrentDetails(`${summary}: ${sent.state}, ${sent.reason}.`);
+      let { lookAgainInMs } = sent;
       if (sent.state === 'stuck') {
         const bumped = await signer.signBump(id, sent.attempts);
         if (bumped.state === 'stored') continue;
         wf.setCurrentDetails(`${summary}: stuck, ${bumped.reason ?? 'no bump possible'}.`);
+        lookAgainInMs = bumped.lookAgainInMs ?? lookAgainInMs;
       }
-      await waitUntil(() => isUpdated, sent.lookAgainInMs, `${sent.state}, ${sent.reason ?? 'for the chain'}`);
+      await waitUntil(() => isUpdated, lookAgainInMs, `${sent.state}, ${sent.reason ?? 'for the chain'}`);
     }
   }
 };

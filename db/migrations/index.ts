@@ -74,6 +74,7 @@ import { UnknownLightning1799001131000 } from './1799001131000-unknown-lightning
 import { LostFees1799001140000 } from './1799001140000-lost-fees';
 import { ComparedLightning1799001160000 } from './1799001160000-compared-lightning';
 import { ForgottenPayments1799001161000 } from './1799001161000-forgotten-payments';
+import { WalletTurns1799001175000 } from './1799001175000-wallet-turns';
 
 /** Every migration, oldest first; only ever added to. Functions, triggers and views are in db/functions. */
 export const migrations = [
@@ -153,4 +154,5 @@ export const migrations = [
   LostFees1799001140000,
   ComparedLightning1799001160000,
   ForgottenPayments1799001161000,
+  WalletTurns1799001175000,
 ];

@@ -144,10 +144,12 @@ export const storeSigned = (
   ]);
 
 /** What is planned of a batch and can be signed now: tokens wait until their gas is in the chain, and where
- *  transactions expire a wallet has one that is not done at a time. */
+ *  transactions expire a wallet has one that is not done at a time. `inTurn`: with what waits for that of another
+ *  owner, which takes its place in the queue where the signer is asked. */
 export const unsignedOf = (
   tx: Queryable,
   batchId: string,
+  inTurn = false,
 ): Promise<Array<Pick<IntentRow, 'id' | 'kind' | 'network' | 'currency' | 'from_address'>>> =>
   tx.query(
     `SELECT i.id, i.kind, i.network, i.currency, i.from_address FROM intent i WHERE i.owner_kind = 'payout-batch'
@@ -157,10 +159,13 @@ export const unsignedOf = (
          AND g.status IN ('planned', 'stored', 'sent') AND g.id < i.id
           AND i.kind <> 'gas' AND i.network = g.network AND i.currency <> g.currency
             AND i.from_address = g.outputs->0->>'address')
-        AND NOT EXISTS (SELECT FROM attempt a WHERE a.network = i.network AND a.from_address = i.from_address
-          AND a.valid_from_height IS NOT NULL AND a.status IN ('stored', 'sent', 'mined') AND NOT a.is_restored)
+        AND NOT EXISTS (
+          SELECT FROM attempt a JOIN intent o ON o.id = a.intent_id
+           WHERE a.network = i.network AND a.from_address = i.from_address
+             AND a.valid_from_height IS NOT NULL AND a.status IN ('stored', 'sent', 'mined') AND NOT a.is_restored
+             AND (NOT $2::boolean OR (o.owner_kind = i.owner_kind AND o.owner_id = i.owner_id)))
       ORDER BY i.id`,
-    [batchId],
+    [batchId, inTurn],
   );
 
 /** The one way lines change: together, each one version further. Journals and events are the caller's, who holds the

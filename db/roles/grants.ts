@@ -349,6 +349,7 @@ export const tableGrants: TableGrants = {
     chain: 'SELECT, INSERT, UPDATE (frozen_at, frozen_reason)',
     signer: 'SELECT, INSERT, UPDATE (foreign_sequence, frozen_at, frozen_reason, next_nonce)',
   },
+  wallet_turn: { signer: 'SELECT, INSERT, UPDATE (passed_at, ready_at), DELETE' },
   wallet_total: { 'api, payments, signer, audit, operator': 'SELECT' },
   webhook_endpoint: {
     api: `

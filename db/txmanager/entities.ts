@@ -132,3 +132,13 @@ export const walletSequenceEntity = entity('wallet_sequence', {
   tag: text(),
   foreign_sequence: nullable(bigint()),
 });
+
+export const walletTurnEntity = entity('wallet_turn', {
+  intent_id: key(bigint()),
+  /** Since when it waits for its wallet. */
+  since: timestamptz(),
+  /** When the signer last found that it waits for nothing else; null: it does. */
+  ready_at: nullable(timestamptz()),
+  /** When it had its turn and could not be signed. */
+  passed_at: nullable(timestamptz()),
+});

@@ -101,6 +101,7 @@ function factsOf(state: State, intent: number, terms: TermsAnswer): ExpiryFacts 
     ageSeconds: state.ageSeconds,
     isRefused: false,
     wallet: { open: open?.txId ?? null, signedOn: last?.window.from ?? null, sequence: next },
+    before: [],
     terms,
   };
 }

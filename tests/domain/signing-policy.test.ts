@@ -294,6 +294,7 @@ describe('transactions that expire', () => {
   const expiry: ExpiryFacts = {
     ...{ givesUp: row, attempts: [], signed: [], ageSeconds: 0, isRefused: false, terms: done },
     wallet: { open: null, signedOn: null, sequence: null },
+    before: [],
   };
   const first: SignFacts = { ...payout, price: null, expiry };
   const again: SignFacts = {
@@ -311,6 +312,9 @@ describe('transactions that expire', () => {
     reason: `Wallet ${intent.from_address}: somebody else has used ${used}`,
   });
   const lasts = 86_400;
+  const short = { state: 'short', reason: 'no funds' } as const;
+  /** It waits for its wallet alone. */
+  const queued = (reason: string, behind: number) => ({ ...waits(reason), behind });
   const given = { state: 'dropped', reason: expect.stringContaining('expired'), isGivenUp: true };
 
   it.each<Case>([
@@ -341,18 +345,50 @@ describe('transactions that expire', () => {
       but({ terms: { ...done, terms: { ...done.terms, on: { ...on, height: 19 } } } as TermsAnswer }),
       waits('before block 20'),
     ],
-    ['another of its wallet is open', again, wallet({ open: 't9' }), waits('t9 of its wallet is open')],
-    ['its wallet has signed on this block', again, wallet({ signedOn: 40 }), waits('has signed on block 40')],
+    ['another of its wallet is open', again, wallet({ open: 't9' }), queued('t9 of its wallet is open', 0)],
+    ['its wallet has signed on this block', again, wallet({ signedOn: 40 }), queued('has signed on block 40', 0)],
+    [
+      'another waited before it',
+      first,
+      but({ before: ['refund/r'] }, first),
+      queued('refund/r waited for its wallet', 1),
+    ],
+    [
+      'others waited before another attempt of it',
+      again,
+      but({ before: ['refund/r', 'leg/l'] }),
+      queued('refund/r and 1 more waited for its wallet before it', 2),
+    ],
+    [
+      'others wait before it, and its wallet is in use',
+      again,
+      but({ before: ['refund/r'], wallet: { ...expiry.wallet, open: 't9' } }),
+      queued('t9 of its wallet is open', 1),
+    ],
+    [
+      'its wallet is in use, and nothing holds what it is to move',
+      again,
+      but({ terms: short, wallet: { ...expiry.wallet, open: 't9' } }),
+      waits('t9 of its wallet is open'),
+    ],
+    [
+      'others wait before it, and nothing holds what it is to move',
+      again,
+      but({ terms: short, before: ['refund/r'] }),
+      { ...waits('no funds'), cause: 'funds' },
+    ],
+    ['others wait before it, and it is given up', again, but({ before: ['refund/r'], ageSeconds: lasts }), given],
+    [
+      'others wait before it, and somebody else has used its account',
+      again,
+      but({ before: ['refund/r'], wallet: { ...expiry.wallet, sequence: 6 } }),
+      foreign('its sequence 6'),
+    ],
     ['its account is where ours have left it', again, wallet({ sequence: 7, signedOn: 39 }), sign],
     ['a node that lags', again, wallet({ sequence: 8 }), waits('lags')],
     ['a sequence used by others', again, wallet({ sequence: 6 }), foreign('its sequence 6')],
     ['sequences used by others', again, wallet({ sequence: 4 }), foreign('its sequence 4 to 6')],
-    [
-      'nothing holds it',
-      again,
-      but({ terms: { state: 'short', reason: 'no funds' } }),
-      { ...waits('no funds'), cause: 'funds' },
-    ],
+    ['nothing holds it', again, but({ terms: short }), { ...waits('no funds'), cause: 'funds' }],
     [
       'it would fail',
       again,

@@ -12,6 +12,7 @@ import { priced } from './price';
 import { signReplacement } from './replacement';
 import { networkKind, refusal, type Signed, type Signer } from './signer';
 import { signTokens } from './tokens';
+import { waitInTurn } from './turn';
 import { signUtxo } from './utxo';
 import { freezeForeign } from './wallet';
 
@@ -47,7 +48,8 @@ async function bumpIn(
   const { facts, verdict, intent, price } = answer!;
   if (verdict.state === 'refused') throw refusal(verdict);
   if (verdict.state === 'foreign') await freezeForeign(tx, planned, verdict);
-  if (verdict.state === 'waiting' || verdict.state === 'foreign') return { state: 'waiting', reason: verdict.reason };
+  if (verdict.state === 'waiting') return waitInTurn(tx, answer!, verdict);
+  if (verdict.state === 'foreign') return { state: 'waiting', reason: verdict.reason };
   if (verdict.state === 'dropped' && verdict.isGivenUp) return giveUp(tx, planned, obligation!, verdict.reason);
   if (verdict.state !== 'sign') return { state: verdict.state };
   const isOutgoing = obligation !== null;

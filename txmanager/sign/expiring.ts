@@ -4,6 +4,7 @@ import type { ExpiringPlan } from '../../domain/chains/chain';
 import { tagIn } from '../../domain/chains/tags';
 import { divide } from '../../domain/money';
 import { attemptsOf, type IntentRow } from '../../db/txmanager/intents';
+import { endTurn, notePassed } from '../../db/txmanager/turns';
 import { limitsOf, noteCap } from '../fee-caps';
 import { heldAt, leftOn } from './account';
 import { waitForCap } from './new-destinations';
@@ -15,12 +16,26 @@ import { keyOf } from './wallet';
 
 /** One transfer that ends with a block or a moment, on what the signer's own node has said. What it burns at the most
  *  is its fee, and by the work that it was planned with its price: of the attempts of an intent one is mined at the
- *  most, so its budget is that of one. Where all that is left moves, what it burns less stays on the address. */
+ *  most, so its budget is that of one. Where all that is left moves, what it burns less stays on the address. Signed
+ *  or not, it has had its turn at the wallet. */
 export async function signExpiring(
   signer: Signer,
   tx: EntityManager,
   intent: IntentRow,
-  { facts: { expiry, own }, n, isOutgoing }: Readonly<{ facts: SignFacts; n: number; isOutgoing: boolean }>,
+  round: Round,
+): Promise<Signed> {
+  const signed = await signNow(signer, tx, intent, round);
+  await (signed.state === 'stored' ? endTurn(tx, intent) : notePassed(tx, intent.id));
+  return signed;
+}
+
+type Round = Readonly<{ facts: SignFacts; n: number; isOutgoing: boolean }>;
+
+async function signNow(
+  signer: Signer,
+  tx: EntityManager,
+  intent: IntentRow,
+  { facts: { expiry, own }, n, isOutgoing }: Round,
 ): Promise<Signed> {
   if (expiry === null || expiry === 'unread' || expiry.terms.state !== 'done')
     throw new Error(`Intent ${intent.id} may be signed, and nobody has asked on what`);

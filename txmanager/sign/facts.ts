@@ -5,6 +5,7 @@ import type { LimitUseKey, LimitUseRow } from '../../db/limits/outbound';
 import { depositsById, type DepositRow } from '../../db/payments/deposits';
 import { expiringOf, expiringWallet, refusedAmong, validitiesOf, type Validity } from '../../db/txmanager/expiry';
 import { lowestOpenNonces, type AttemptRow, type IntentRow } from '../../db/txmanager/intents';
+import { waitersFor } from '../../db/txmanager/turns';
 import {
   accountsBeside,
   attemptsOfAll,
@@ -22,6 +23,7 @@ import { unlistedAmong } from '../../db/wallets/whitelist';
 import { insideOf, lockObligations, type Served } from '../kinds/obligations';
 import type { InsideFacts } from '../obligation';
 import type { ExpiringAttempt } from '../../domain/txmanager/expiry';
+import { ownersBefore } from '../../domain/txmanager/turns';
 import { isDerived } from './derived';
 import type { Look } from './look';
 import type { ExpiryFacts } from './expiry-policy';
@@ -311,6 +313,7 @@ async function expiries(
 ): Promise<(one: Loaded) => ExpiryFacts> {
   const { network, from_address: from } = asking[0]!.planned;
   const wallet = await expiringWallet(tx, network, from);
+  const waiters = await waitersFor(tx, network, from);
   const ids = asking.map(({ planned }) => planned.id);
   const signed = Map.groupBy(await validitiesOf(tx, ids), ({ intentId }) => intentId);
   const refused = await refusedAmong(tx, ids);
@@ -322,6 +325,10 @@ async function expiries(
     ageSeconds: signed.get(planned.id)?.[0]?.ageSeconds ?? 0,
     isRefused: refused.has(planned.id),
     wallet,
+    before: ownersBefore(waiters, {
+      ...{ intentId: planned.id, owner: `${planned.owner_kind}/${planned.owner_id}` },
+      isSigned: planned.status !== 'planned',
+    }),
     terms: looks.get(planned.id)?.terms ?? unclear,
   });
 }

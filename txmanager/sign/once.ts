@@ -3,6 +3,7 @@ import { failPoint } from '../../db/fail-point';
 import { disband } from '../../db/sweeps/sweeps';
 import { endIntent, noteWait, type IntentRow } from '../../db/txmanager/intents';
 import { DomainError } from '../../domain/errors';
+import { notePassed } from '../../db/txmanager/turns';
 import { isOfMany } from '../../domain/txmanager/kinds';
 import { signAccount } from './account';
 import { signExpiring } from './expiring';
@@ -13,6 +14,7 @@ import type { SignVerdict } from './policy';
 import { capped, priced } from './price';
 import { networkKind, refusal, type Signed, type Signer } from './signer';
 import { signTokens } from './tokens';
+import { waitInTurn } from './turn';
 import { signUtxo } from './utxo';
 import { freezeForeign, useNonce } from './wallet';
 
@@ -29,6 +31,7 @@ export async function signOnce(signer: Signer, db: DataSource, intentId: string)
       // Nothing of the transaction is left: the merchant is told apart from it.
       const cause = error instanceof DomainError ? causeOf[error.code] : undefined;
       if (cause) await noteWait(db, intentId, cause);
+      if (look && cause && !isOfWallet(error)) await notePassed(db, intentId);
       throw error;
     });
   await failPoint('sign.afterCommit');
@@ -42,6 +45,8 @@ const causeOf: Readonly<Partial<Record<string, WaitCause>>> = {
   UPSTREAM_UNAVAILABLE: 'network',
 };
 
+const isOfWallet = (error: unknown): boolean => error instanceof DomainError && error.code === 'WALLET_FROZEN';
+
 async function signIn(signer: Signer, tx: EntityManager, intentId: string, look: Look | null): Promise<Signed> {
   const asked = await lockAsked(tx, [intentId], 'first');
   const [answer] = await verdictsOn(signer, tx, asked, 'first', looksOf(intentId, look));
@@ -53,7 +58,7 @@ async function signIn(signer: Signer, tx: EntityManager, intentId: string, look:
   }
   if (verdict.state === 'waiting') {
     const { reason, cause } = verdict;
-    return refuse(tx, planned, reason, cause);
+    return { ...(await waitInTurn(tx, answer!, verdict)), ...(await refuse(tx, planned, reason, cause)) };
   }
   // At once: an address may be listed again before anybody looks.
   if (verdict.state === 'dropped' && verdict.unlisted) await obligation?.unlisted?.(verdict.unlisted);

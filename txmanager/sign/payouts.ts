@@ -29,7 +29,7 @@ export async function signPayouts(
   db: DataSource,
   batchId: string,
 ): Promise<Readonly<{ stored: number; reason?: string }>> {
-  const planned = await unsignedOf(db, batchId);
+  const planned = await unsignedOf(db, batchId, true);
   const transfers = new Map<string, string[]>();
   for (const { id, kind, network, currency, from_address } of planned)
     if (!isTopUp({ kind }) && networkKind(network) === 'account' && !familyOf(signer, network)) {
@@ -59,8 +59,9 @@ export async function signPayouts(
     const signed = await apart(db, id, () => signOnce(signer, db, id));
     if (signed.state === 'stored') stored += 1;
     else reason ??= signed.reason;
-    // Its next waits for the end of this one: nobody asks a node about it before.
-    if (signed.state === 'stored' && familyOf(signer, network)) taken.add(wallet);
+    // What comes after it waits as long for this wallet: nobody asks a node about that before.
+    const isInUse = signed.state === 'stored' || signed.lookAgainInMs !== undefined;
+    if (isInUse && familyOf(signer, network)) taken.add(wallet);
   }
   if (left.length)
     await db.transaction(async (tx) => {

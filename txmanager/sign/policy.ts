@@ -83,13 +83,14 @@ export type SignFacts = Readonly<{
 
 /** `cause`: what the merchant is told; nothing of the reason, which is for operators. `ask`: nothing is against it so
  *  far; these facts are read next, which locks them. `unlisted`: payees of its row that are not on the whitelist now.
+ *  `behind`: it waits for its wallet alone, and so many other owners have that before it.
  *  `isGivenUp`: all that was signed is void, and its row is to end. `foreign`: its account is at a sequence that our
  *  transactions do not explain, so its wallet is to be frozen. */
 export type SignVerdict =
   | Readonly<{ state: 'sign' }>
   | Readonly<{ state: 'stored' }>
   | Readonly<{ state: 'ask'; facts: 'limits' | 'wallet' }>
-  | Readonly<{ state: 'waiting'; reason: string; cause: WaitCause }>
+  | Readonly<{ state: 'waiting'; reason: string; cause: WaitCause; behind?: number }>
   | Readonly<{ state: 'dropped'; reason?: string; unlisted?: readonly string[]; isGivenUp?: true }>
   | Readonly<{ state: 'foreign'; reason: string; sequence: number }>
   | Readonly<{

@@ -21,8 +21,14 @@ export type Signer = Readonly<{
 type ExpiringFamilies = Readonly<Partial<Record<NetworkId, ExpiringFamily>>>;
 
 /** `waiting`: not now (deposits are reorganised, asset frozen, price above the cap); ask again later. `dropped`:
- *  never. `cause`: what its merchant is told of the reason. */
-export type Signed = Readonly<{ state: 'stored' | 'waiting' | 'dropped'; reason?: string; cause?: WaitCause }>;
+ *  never. `cause`: what its merchant is told of the reason. `lookAgainInMs`: of what waits for its wallet alone; none
+ *  from older releases. */
+export type Signed = Readonly<{
+  state: 'stored' | 'waiting' | 'dropped';
+  reason?: string;
+  cause?: WaitCause;
+  lookAgainInMs?: number;
+}>;
 
 export const codecOf = ({ codecs }: Signer, { network }: Pick<IntentRow, 'network'>): ChainCodec =>
   codecs[network as NetworkId];
