@@ -41,8 +41,8 @@ async function shopWith(count: number, age: number): Promise<string> {
            tolerance_pct, underpaid_policy, expires_at, expires_in, currency, network, amount, quote_amount,
            exchange_rate, commission_amount, network_fee_amount, fee_amount, net_amount, quoted_at, quote_expires_at,
            deposit_address)
-         VALUES ($1::text, $2, $3, 'WAITING', 'api', 100, 'USD', 'merchant', 40, 1, 'hold', now() + interval '1 h', 3600,
-           'BTC', 'bitcoin', $4, $4, 100000, 0.000004, 0.00001, 0.000014, 0.000986,
+         VALUES ($1::text, $2, $3, 'WAITING', 'api', 100, 'USD', 'merchant', 40, 1, 'hold', now() + interval '1 h',
+           3600, 'BTC', 'bitcoin', $4, $4, 100000, 0.000004, 0.00001, 0.000014, 0.000986,
            now() - make_interval(secs => $5), now() + interval '10 min', 'bcrt1q' || $1::text)`,
         [newId(), merchantId, newSlug(), price, age],
       );

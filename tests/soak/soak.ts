@@ -1,6 +1,8 @@
+import { join } from 'node:path';
 import { post } from '../../db/ledger/ledger';
 import { adjustment } from '../../domain/ledger/entry';
 import { available } from '../../domain/ledger/ledger';
+import { root } from '../../sandbox/paths';
 import { dispatched, median } from '../bench/measure';
 import { Payer } from '../bench/payouts';
 import { World, type Shop } from '../world';
@@ -43,6 +45,7 @@ export async function soak({ minutes, load, say }: SoakOptions): Promise<Finding
       WEBHOOK_TIME_SCALE: '1',
       POLL_INTERVAL_MS: '1000',
       DATABASE_WAIT_MS: '15000',
+      NODE_OPTIONS: `--require="${join(root, 'tests', 'soak', 'collect.cjs')}"`,
     },
   });
   const receiver = await openReceiver();

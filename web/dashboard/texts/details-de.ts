@@ -131,6 +131,10 @@ export const details: ReadonlyArray<readonly [pattern: RegExp, german: string]> 
     /^The last call for payment (.*) began less than a day ago: it may still arrive$/,
     'Der letzte Aufruf der Zahlung $1 begann vor weniger als einem Tag: Er kann noch ankommen.',
   ],
+  [
+    /^The node has forgotten payment (.*) for less than a day: it may know it again$/,
+    'Der Node kennt die Zahlung $1 seit weniger als einem Tag nicht mehr: Er kann sie wiederfinden.',
+  ],
   [/^Deposit (.*) is not unclaimed$/, 'Die Einzahlung $1 gehört schon jemandem.'],
   [/^Conversion (.*) cannot be ended: it is (.*)$/, 'Der Umtausch $1 kann nicht beendet werden: Er ist „$2“.'],
   [
