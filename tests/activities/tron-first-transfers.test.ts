@@ -7,15 +7,14 @@ import { queueBatch } from '../../commands/payouts/queue';
 import { openRefund } from '../../commands/refunds/create';
 import { cancelWithdrawal } from '../../commands/withdrawals/cancel';
 import { openWithdrawal } from '../../commands/withdrawals/create';
-import { post } from '../../db/ledger/ledger';
 import { addToWhitelist } from '../../db/wallets/whitelist';
 import { newId } from '../../domain/ids';
-import { adjustment } from '../../domain/ledger/entry';
 import { waitsForFirst } from '../../txmanager/first-transfers';
 import type { NextIntent } from '../../txmanager/next-intent';
 import { sendPayouts } from '../../txmanager/send/payouts';
 import type { Shop } from '../api/harness';
 import { anApprover } from '../approver';
+import { creditFromCapital } from '../credit-from-capital';
 import { forAllTests, networkOfShop, payer, units, type TronShop } from './tron-shop';
 
 /** Of the transfers of one currency to one new address that are open at once, the first alone is charged for as such:
@@ -28,24 +27,11 @@ const both = ['TRX', 'USDT_TRC20'] as const;
 const ann = anApprover('ann@shop.example');
 forAllTests((started) => (tron = started));
 beforeAll(async () => {
-  const pays: Array<[to: string, currency: Coin, amount: number]> = [
-    [tron.addressOf('gas'), 'TRX', 1000],
-    [tron.addressOf('treasury'), 'TRX', 2000],
-    [tron.addressOf('treasury'), 'USDT_TRC20', 2000],
-  ];
-  for (const [to, currency, amount] of pays) await tron.world.paid(payer, { currency, to, units: units(amount) });
-  await tron.mine();
+  await tron.fundWallets();
   for (const asset of both) await give(tron.shop, asset);
 });
 
-const give = (shop: Shop, asset: Coin): Promise<unknown> =>
-  tron.db.transaction((tx) =>
-    post(tx, {
-      key: `test/${shop.id}/${asset}`,
-      entry: adjustment,
-      postings: [{ debit: 'Q:capital', credit: `L:available:${shop.id}`, asset, amount: '700' }],
-    }),
-  );
+const give = (shop: Shop, asset: Coin): Promise<unknown> => creditFromCapital(tron.db, shop.id, asset, '700');
 const deps = () => ({ codecs: createCodecs(tron.config.chain), rateMaxAgeSeconds: 3600 });
 const at = () => ({ db: tron.db, nodes: [tron.adapter] });
 let people = 300;

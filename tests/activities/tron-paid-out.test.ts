@@ -7,15 +7,14 @@ import { queueBatch } from '../../commands/payouts/queue';
 import { openRefund } from '../../commands/refunds/create';
 import { openWithdrawal } from '../../commands/withdrawals/create';
 import { resolveUnseen } from '../../db/incidents';
-import { post } from '../../db/ledger/ledger';
 import { lanesOf } from '../../db/txmanager/blockers';
 import { addToWhitelist } from '../../db/wallets/whitelist';
 import { newId } from '../../domain/ids';
-import { adjustment } from '../../domain/ledger/entry';
 import { nothingLeft } from '../../txmanager/charge-gas';
 import { sendPayouts } from '../../txmanager/send/payouts';
 import { sendIntent } from '../../txmanager/send/send';
 import { anApprover } from '../approver';
+import { creditFromCapital } from '../credit-from-capital';
 import { bookEnd } from '../book-end';
 import { forwarder, type TronWorld } from '../chain/tron-world';
 import { paymentsAt } from './run-payment';
@@ -30,21 +29,8 @@ const ann = anApprover('ann@shop.example');
 beforeAll(async () => {
   tron = await TronShop.start();
   ({ world } = tron);
-  const pays: Array<[to: string, currency: 'TRX' | 'USDT_TRC20', amount: number]> = [
-    [tron.addressOf('gas'), 'TRX', 1000],
-    [tron.addressOf('treasury'), 'TRX', 2000],
-    [tron.addressOf('treasury'), 'USDT_TRC20', 2000],
-  ];
-  for (const [to, currency, amount] of pays) await world.paid(payer, { currency, to, units: units(amount) });
-  await tron.mine();
-  for (const asset of both)
-    await tron.db.transaction((tx) =>
-      post(tx, {
-        key: `test/${asset}`,
-        entry: adjustment,
-        postings: [{ debit: 'Q:capital', credit: `L:available:${tron.shop.id}`, asset, amount: '1000' }],
-      }),
-    );
+  await tron.fundWallets();
+  for (const asset of both) await creditFromCapital(tron.db, tron.shop.id, asset, '1000');
 });
 afterAll(() => tron?.end());
 afterEach(async () => {

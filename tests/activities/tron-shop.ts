@@ -95,6 +95,18 @@ export class TronShop {
     return (await paymentsAt({ db: this.db, config: this.config, codecs }).runPayment(paymentId)).status;
   }
 
+  /** Coins for the gas wallet, and some of each asset for the treasury. */
+  async fundWallets(): Promise<void> {
+    const pays = [
+      ['gas', 'TRX', 1000],
+      ['treasury', 'TRX', 2000],
+      ['treasury', 'USDT_TRC20', 2000],
+    ] as const;
+    for (const [role, currency, amount] of pays)
+      await this.world.paid(payer, { currency, to: this.addressOf(role), units: units(amount) });
+    await this.mine();
+  }
+
   /** A block of now, after slots that nobody used: rates are of this time. */
   async toNow(): Promise<void> {
     const { time } = await this.world.order('state');

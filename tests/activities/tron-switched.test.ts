@@ -3,15 +3,14 @@ import { withdrawalActivities } from '../../activities/withdrawals/withdrawals';
 import { hexOf } from '../../chains/tron/address';
 import { createCodecs } from '../../chains/codecs';
 import { openWithdrawal } from '../../commands/withdrawals/create';
-import { post } from '../../db/ledger/ledger';
 import { addToWhitelist } from '../../db/wallets/whitelist';
 import { newId } from '../../domain/ids';
-import { adjustment } from '../../domain/ledger/entry';
 import type { NextIntent } from '../../txmanager/next-intent';
 import { anApprover } from '../approver';
+import { creditFromCapital } from '../credit-from-capital';
 import { usdt } from '../chain/tron-vectors';
 import type { TronWorld } from '../chain/tron-world';
-import { payer, TronShop, units } from './tron-shop';
+import { TronShop } from './tron-shop';
 
 /** What the issuer of a token can switch: its own fee on transfers, a pause, and who may not send it. */
 
@@ -21,21 +20,8 @@ const ann = anApprover('ann@shop.example');
 beforeAll(async () => {
   tron = await TronShop.start();
   ({ world } = tron);
-  const pays: Array<[to: string, currency: 'TRX' | 'USDT_TRC20', amount: number]> = [
-    [tron.addressOf('gas'), 'TRX', 1000],
-    [tron.addressOf('treasury'), 'TRX', 2000],
-    [tron.addressOf('treasury'), 'USDT_TRC20', 2000],
-  ];
-  for (const [to, currency, amount] of pays) await world.paid(payer, { currency, to, units: units(amount) });
-  await tron.mine();
-  for (const asset of ['TRX', 'USDT_TRC20'])
-    await tron.db.transaction((tx) =>
-      post(tx, {
-        key: `test/${asset}`,
-        entry: adjustment,
-        postings: [{ debit: 'Q:capital', credit: `L:available:${tron.shop.id}`, asset, amount: '1000' }],
-      }),
-    );
+  await tron.fundWallets();
+  for (const asset of ['TRX', 'USDT_TRC20']) await creditFromCapital(tron.db, tron.shop.id, asset, '1000');
 });
 afterAll(() => tron?.end());
 

@@ -5,12 +5,11 @@ import { withdrawalActivities } from '../../activities/withdrawals/withdrawals';
 import { createCodecs } from '../../chains/codecs';
 import { queueBatch } from '../../commands/payouts/queue';
 import { openWithdrawal } from '../../commands/withdrawals/create';
-import { post } from '../../db/ledger/ledger';
 import { addToWhitelist } from '../../db/wallets/whitelist';
 import { newId } from '../../domain/ids';
-import { adjustment } from '../../domain/ledger/entry';
 import { sendPayouts } from '../../txmanager/send/payouts';
 import { anApprover } from '../approver';
+import { creditFromCapital } from '../credit-from-capital';
 import { forAllTests, payer, units, type TronShop } from './tron-shop';
 
 /** A hot wallet and a gas wallet of TRON, which have one open transaction at a time, and those who wait for them. */
@@ -22,25 +21,16 @@ forAllTests((started) => {
   tron = started;
 });
 beforeAll(async () => {
-  const pays: Array<[to: string, currency: Token, amount: number]> = [
-    [tron.addressOf('gas'), 'TRX', 1000],
-    [tron.addressOf('treasury'), 'TRX', 2000],
-    [tron.addressOf('treasury'), 'USDT_TRC20', 2000],
-    // Receivers that are there: nothing waits for a first transfer to them.
-    [tron.world.addressAt(210), 'TRX', 1],
-    [tron.world.addressAt(211), 'TRX', 1],
-    [tron.world.addressAt(211), 'USDT_TRC20', 1],
+  // Receivers that are there: nothing waits for a first transfer to them.
+  const there: Array<[person: number, currency: Token]> = [
+    [210, 'TRX'],
+    [211, 'TRX'],
+    [211, 'USDT_TRC20'],
   ];
-  for (const [to, currency, amount] of pays) await tron.world.paid(payer, { currency, to, units: units(amount) });
-  await tron.mine();
-  for (const asset of ['TRX', 'USDT_TRC20'])
-    await tron.db.transaction((tx) =>
-      post(tx, {
-        key: `test/${asset}`,
-        entry: adjustment,
-        postings: [{ debit: 'Q:capital', credit: `L:available:${tron.shop.id}`, asset, amount: '1000' }],
-      }),
-    );
+  for (const [person, currency] of there)
+    await tron.world.paid(payer, { currency, to: tron.world.addressAt(person), units: units(1) });
+  await tron.fundWallets();
+  for (const asset of ['TRX', 'USDT_TRC20']) await creditFromCapital(tron.db, tron.shop.id, asset, '1000');
 });
 
 const deps = () => ({ codecs: createCodecs(tron.config.chain), rateMaxAgeSeconds: 3600 });

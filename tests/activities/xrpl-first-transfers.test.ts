@@ -8,18 +8,17 @@ import { createCodecs } from '../../chains/codecs';
 import { xrplFamily } from '../../chains/xrpl/expiring-family';
 import { queueBatch } from '../../commands/payouts/queue';
 import { openWithdrawal } from '../../commands/withdrawals/create';
-import { post } from '../../db/ledger/ledger';
 import { addToWhitelist } from '../../db/wallets/whitelist';
 import type { ChainAdapter } from '../../domain/chains/chain';
 import { capitalTag } from '../../domain/chains/tags';
 import { newId } from '../../domain/ids';
-import { adjustment } from '../../domain/ledger/entry';
 import { waitsForFirst } from '../../txmanager/first-transfers';
 import type { NextIntent } from '../../txmanager/next-intent';
 import { sendPayouts } from '../../txmanager/send/payouts';
 import { sendIntent } from '../../txmanager/send/send';
 import { startHarness, type Harness, type Shop } from '../api/harness';
 import { anApprover } from '../approver';
+import { creditFromCapital } from '../credit-from-capital';
 import { bookEnd } from '../book-end';
 import { simulated, xrplChains, xrplNetwork } from '../chain/expiring-networks';
 import { simulatedXrpl, xrp, type SimulatedXrpl } from '../chain/xrpl-network';
@@ -52,13 +51,7 @@ beforeAll(async () => {
   await net.pay(payer, { to: made.body.depositAddress, drops: xrp(500), tag: capitalTag(network)! });
   await net.close();
   await look();
-  await h.db.transaction((tx) =>
-    post(tx, {
-      key: 'test/xrp',
-      entry: adjustment,
-      postings: [{ debit: 'Q:capital', credit: `L:available:${shop.id}`, asset: 'XRP', amount: '400' }],
-    }),
-  );
+  await creditFromCapital(h.db, shop.id, 'XRP', '400');
 });
 afterAll(async () => {
   await h?.stop();

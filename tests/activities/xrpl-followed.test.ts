@@ -9,13 +9,12 @@ import { createCodecs } from '../../chains/codecs';
 import { xrplFamily } from '../../chains/xrpl/expiring-family';
 import { openRefund } from '../../commands/refunds/create';
 import { openWithdrawal } from '../../commands/withdrawals/create';
-import { post } from '../../db/ledger/ledger';
 import { addToWhitelist } from '../../db/wallets/whitelist';
 import { capitalTag } from '../../domain/chains/tags';
 import { newId } from '../../domain/ids';
-import { adjustment } from '../../domain/ledger/entry';
 import { sendIntent } from '../../txmanager/send/send';
 import { anApprover } from '../approver';
+import { creditFromCapital } from '../credit-from-capital';
 import { byTwoOperators } from '../operators';
 import { bookEnd } from '../book-end';
 import { auditHoldings } from '../../db/audit/audit-chain';
@@ -347,13 +346,7 @@ it('ends a withdrawal in the ledger that has it, and books what it burned', asyn
   const treasury = adapter.derive(adapter.extendedKey(seed, 'treasury'), 0);
   await paid(treasury, xrp(500), capitalTag(network)!);
   await look();
-  await h.db.transaction((tx) =>
-    post(tx, {
-      key: 'test/xrp',
-      entry: adjustment,
-      postings: [{ debit: 'Q:capital', credit: `L:available:${shop.id}`, asset: 'XRP', amount: '400' }],
-    }),
-  );
+  await creditFromCapital(h.db, shop.id, 'XRP', '400');
   const { address: to } = await net.funded(5);
   const ann = anApprover('ann@shop.example');
   const receiver = { currency: 'XRP', address: to, destinationTag: '9' };

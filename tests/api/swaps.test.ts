@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { operate } from '../../api/operator';
 import { setMerchantStatus } from '../../db/access/merchants';
+import { creditFromCapital } from '../credit-from-capital';
 import { byTwoOperators } from '../operators';
 import { createCodecs } from '../../chains/codecs';
 import { restartActivities } from '../../activities/temporal/restart';
@@ -14,7 +15,6 @@ import { notifyConversion } from '../../db/conversions/conversions';
 import { keepSwapRate, type SwapOrderRow } from '../../db/conversions/swaps';
 import type { NetworkId } from '../../domain/chains/assets';
 import { capitalJournal } from '../../domain/ledger/ledger';
-import { adjustment } from '../../domain/ledger/entry';
 import { compare, subtract } from '../../domain/money';
 import {
   SwapRefused,
@@ -141,13 +141,7 @@ type Trade = { shop: Shop; id: string; before: string };
 /** A merchant with 5 ETH who converts one of them. */
 async function trade(): Promise<Trade> {
   const shop = await h.shop();
-  await h.db.transaction((tx) =>
-    post(tx, {
-      key: `test/${randomBytes(8).toString('hex')}`,
-      entry: adjustment,
-      postings: [{ debit: 'Q:capital', credit: `L:available:${shop.id}`, asset: 'ETH', amount: '5' }],
-    }),
-  );
+  await creditFromCapital(h.db, shop.id, 'ETH', '5');
   const answer = await h.call('POST', '/api/v1/conversions', {
     key: shop.key,
     body: { fromCurrency: 'ETH', toCurrency: 'BTC', fromAmount: '1' },

@@ -1,12 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { createCodecs } from '../../chains/codecs';
-import { post } from '../../db/ledger/ledger';
 import { addToWhitelist } from '../../db/wallets/whitelist';
 import { networkOf } from '../../domain/chains/assets';
 import { tagIn } from '../../domain/chains/tags';
 import { parseConfig } from '../../domain/config';
 import { newId } from '../../domain/ids';
-import { adjustment } from '../../domain/ledger/entry';
+import { creditFromCapital } from '../credit-from-capital';
 import { World, type Owner } from '../world';
 import { costOf, idleTimes, measured, shownTimes, type CpuTimes } from './cpu-time';
 import { report } from './measure';
@@ -61,8 +60,7 @@ type Row = Readonly<{ currency: Currency; address: string; destinationTag?: stri
 
 /** A row to a new address of the whitelist for each, with enough to bear what a new account costs. */
 async function rowsOf(world: World, { ann, shop }: Owner, currency: Currency): Promise<Row[]> {
-  const postings = [{ debit: 'Q:capital', credit: `L:available:${shop.id}`, asset: currency, amount: '1000' }] as const;
-  await world.db.transaction((tx) => post(tx, { key: `bench/${currency}`, entry: adjustment, postings }));
+  await creditFromCapital(world.db, shop.id, currency, '1000');
   const { id: network, destinationTags } = networkOf(currency);
   const codec = createCodecs(parseConfig(world.stack.env).chain)[network];
   const by = { id: newId(), email: ann.email };

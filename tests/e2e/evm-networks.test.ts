@@ -3,18 +3,17 @@ import { createAdapter } from '../../chains/adapters';
 import { createCodecs } from '../../chains/codecs';
 import { approveRefund } from '../../commands/refunds/approve';
 import { openWithdrawal } from '../../commands/withdrawals/create';
-import { post } from '../../db/ledger/ledger';
 import { addToWhitelist } from '../../db/wallets/whitelist';
 import { assetsOn, baseUnits, evmNetworks, networks, networksWithAddressesOf } from '../../domain/chains/assets';
 import { parseConfig } from '../../domain/config';
 import { newId } from '../../domain/ids';
-import { adjustment } from '../../domain/ledger/entry';
 import { compare, divide, subtract, times } from '../../domain/money';
 import { transactionsOf, reorgEthereum } from '../../sandbox/chain-tools';
 import { call } from '../../sandbox/parts/json-rpc';
 import { pricesOf } from '../../sandbox/prices';
 import { fundTreasury } from '../../sandbox/seed';
 import { optionalNetworks } from '../../sandbox/stack/networks';
+import { creditFromCapital } from '../credit-from-capital';
 import { anApprover } from '../approver';
 import { unreconciled } from '../reconciled';
 import { ann, childOf, decide, half, halfPaid, isReorged, late, open, pay, sees, setUp } from '../rows/stage';
@@ -186,15 +185,7 @@ it('are converted into each other by what the treasury holds, once around', asyn
 });
 
 it('a hundred lines of a mass payout, of two assets of Base, leave exactly', async () => {
-  for (const currency of ['ETH_BASE', 'USDC_BASE'])
-    // The platform's own money (its float) is credited to the merchant.
-    await world.db.transaction((tx) =>
-      post(tx, {
-        key: `test/${currency}`,
-        entry: adjustment,
-        postings: [{ debit: 'Q:capital', credit: `L:available:${shop.id}`, asset: currency, amount: '20' }],
-      }),
-    );
+  for (const currency of ['ETH_BASE', 'USDC_BASE']) await creditFromCapital(world.db, shop.id, currency, '20');
   const rows: Array<Record<'currency' | 'address' | 'amount', string>> = [];
   for (let n = 0; n < 100; n += 1) {
     const currency = n % 10 ? 'ETH_BASE' : 'USDC_BASE';

@@ -1,13 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { createCodecs } from '../../chains/codecs';
-import { post } from '../../db/ledger/ledger';
 import { addToWhitelist } from '../../db/wallets/whitelist';
 import { parseConfig } from '../../domain/config';
 import { add, subtract, toUnits } from '../../domain/money';
 import { call } from '../../sandbox/parts/json-rpc';
 import { Visitor } from '../../sandbox/visitor';
+import { creditFromCapital } from '../credit-from-capital';
 import { World, type Answer } from '../world';
-import { adjustment } from '../../domain/ledger/entry';
 
 /** Many payments at once, on real chains: each address gets exactly what its row says, once, and the books agree to the
  *  last digit. */
@@ -43,15 +42,8 @@ beforeAll(async () => {
     ['BTC', '2'],
     ['ETH', '20'],
     ['USDT_ERC20', '5000'],
-  ] as const) {
-    await world.db.transaction((tx) =>
-      post(tx, {
-        key: `test/${currency}`,
-        entry: adjustment,
-        postings: [{ debit: 'Q:capital', credit: `L:available:${merchantId}`, asset: currency, amount }],
-      }),
-    );
-  }
+  ] as const)
+    await creditFromCapital(world.db, merchantId, currency, amount);
 });
 afterAll(() => world?.stop(), 60_000);
 afterEach(async () => expect(await world.audit()).toEqual([]), 60_000);

@@ -4,14 +4,13 @@ import { createAdapter } from '../../chains/adapters';
 import { createCodecs } from '../../chains/codecs';
 import { approveRefund } from '../../commands/refunds/approve';
 import { openWithdrawal } from '../../commands/withdrawals/create';
-import { post } from '../../db/ledger/ledger';
 import { addToWhitelist } from '../../db/wallets/whitelist';
 import { baseUnits, networkOf } from '../../domain/chains/assets';
 import { receiverOf, tagIn, type Destination } from '../../domain/chains/tags';
 import { parseConfig } from '../../domain/config';
 import { newId } from '../../domain/ids';
-import { adjustment } from '../../domain/ledger/entry';
 import { add, subtract, times } from '../../domain/money';
+import { creditFromCapital } from '../credit-from-capital';
 import { anApprover } from '../approver';
 import { ann, inTurn, settled, shop, text, ticking, world } from './stage';
 
@@ -130,8 +129,7 @@ export function leaving(currency: string, { blocks = 1, line = '20.' } = {}) {
     async paysHundred(): Promise<void> {
       const amountOf = (n: number): string => `${line}${String(n).padStart(3, '0')}`;
       const amount = times(amountOf(0), '200', 0, 'up');
-      const credit = { debit: 'Q:capital', credit: `L:available:${shop.id}`, asset: currency, amount } as const;
-      await world.db.transaction((tx) => post(tx, { key: `test/${currency}`, entry: adjustment, postings: [credit] }));
+      await creditFromCapital(world.db, shop.id, currency, amount);
       const before = await balance();
       const people = Array.from({ length: 5 }, () => randomBytes(64));
       const receivers: Destination[] = [];

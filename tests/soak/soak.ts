@@ -1,8 +1,6 @@
 import { join } from 'node:path';
-import { post } from '../../db/ledger/ledger';
-import { adjustment } from '../../domain/ledger/entry';
-import { available } from '../../domain/ledger/ledger';
 import { root } from '../../sandbox/paths';
+import { creditFromCapital } from '../credit-from-capital';
 import { dispatched, median } from '../bench/measure';
 import { Payer } from '../bench/payouts';
 import { World, type Shop } from '../world';
@@ -81,14 +79,7 @@ export async function soak({ minutes, load, say }: SoakOptions): Promise<Finding
 async function fundConverter(world: World, { id }: Shop): Promise<void> {
   await world.payIn('ETH', '10', 120_000);
   await world.payIn('USDT_ERC20', '50000', 120_000);
-  const credit = available(id);
-  await world.db.transaction((tx) =>
-    post(tx, {
-      key: 'soak/ETH',
-      entry: adjustment,
-      postings: [{ debit: 'Q:capital', credit, asset: 'ETH', amount: '5' }],
-    }),
-  );
+  await creditFromCapital(world.db, id, 'ETH', '5');
 }
 
 /** Every act has come to its end and every event to its receiver, and the books are right. */
