@@ -90,14 +90,20 @@ it('expires without an invoice once the node has said that it never made one', a
   expect(await run(one)).toBe('EXPIRED');
 });
 
-it('finds one under an earlier key of the preimages', async () => {
-  const one = await offered();
+/** What the node made, and took the money of, in the time that the database has lost. */
+async function takenInLostTime(one: Offered): Promise<string> {
   const { hash } = newPreimage(['11'.repeat(32)], one.invoiceId);
   await lndInvoices(node.login, 'regtest').create({
     ...{ hash, amountMsat: askedMsat, description: one.paymentId, expirySeconds: 600, cltvBlocks: 80 },
   });
   node.pay(hash, askedMsat);
   node.take(hash);
+  return hash;
+}
+
+it('finds one under an earlier key of the preimages', async () => {
+  const one = await offered();
+  const hash = await takenInLostTime(one);
   await recovered();
   await followInvoices({
     ...{ db: chain, invoices: lndInvoices(node.login, 'regtest'), readings: lndReadings(node.login, 'regtest') },
@@ -108,12 +114,7 @@ it('finds one under an earlier key of the preimages', async () => {
 
 it('finds an invoice that was named, made and paid in the lost time', async () => {
   const one = await offered();
-  const { hash } = newPreimage(['11'.repeat(32)], one.invoiceId);
-  await lndInvoices(node.login, 'regtest').create({
-    ...{ hash, amountMsat: askedMsat, description: one.paymentId, expirySeconds: 600, cltvBlocks: 80 },
-  });
-  node.pay(hash, askedMsat);
-  node.take(hash);
+  const hash = await takenInLostTime(one);
   await endTime(one);
   await recovered();
   expect(await run(one)).toBe('WAITING');
