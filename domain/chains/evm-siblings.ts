@@ -30,6 +30,20 @@ const evmSibling = {
   work: evmWork,
   batch: evmBatch,
 } as const;
+/** What chains of the OP stack have in common. */
+const opChain = {
+  ...evmSibling,
+  confirmations: 60,
+  reorgWindow: 1800,
+  blockSeconds: 2,
+  headMaxAgeSeconds: 90,
+  headMaxGap: 45,
+  rateHoldBlocks: 600,
+  leastPriceCap: '5000000000',
+  balanceEveryBlocks: 30,
+  leastTip: '1000000',
+  dataFee: opDataFee,
+} as const;
 
 export const evmSiblings = {
   // Least tip: https://docs.polygon.technology/tools/gas/polygon-gas-station; chain ids: https://chainid.network
@@ -59,38 +73,21 @@ export const evmSiblings = {
   // Chains, contracts and explorers: https://docs.base.org, https://docs.optimism.io, https://docs.arbitrum.io,
   // https://docs.bnbchain.org. An L2's blocks are its sequencer's word for some minutes: deep enough is by time.
   base: {
-    ...evmSibling,
+    ...opChain,
     id: 'base',
     name: 'Base',
     native: 'ETH_BASE',
-    confirmations: 60,
-    reorgWindow: 1800,
-    blockSeconds: 2,
-    headMaxAgeSeconds: 90,
-    headMaxGap: 45,
-    rateHoldBlocks: 600,
-    leastPriceCap: '5000000000',
     settings: { prefix: 'BASE', node: 'a Base node', url: 'http://127.0.0.1:8548' },
     chainId: 8453,
     localChainIds: [31453],
     testChains: { 84532: { name: 'Base Sepolia', faucet: 'https://docs.base.org/base-chain/tools/network-faucets' } },
     explorerTxUrls: { 8453: 'https://basescan.org/tx/{txId}', 84532: 'https://sepolia.basescan.org/tx/{txId}' },
-    balanceEveryBlocks: 30,
-    leastTip: '1000000',
-    dataFee: opDataFee,
   },
   optimism: {
-    ...evmSibling,
+    ...opChain,
     id: 'optimism',
     name: 'OP Mainnet',
     native: 'ETH_OPTIMISM',
-    confirmations: 60,
-    reorgWindow: 1800,
-    blockSeconds: 2,
-    headMaxAgeSeconds: 90,
-    headMaxGap: 45,
-    rateHoldBlocks: 600,
-    leastPriceCap: '5000000000',
     settings: { prefix: 'OPTIMISM', node: 'an OP Mainnet node', url: 'http://127.0.0.1:8549' },
     chainId: 10,
     localChainIds: [31010],
@@ -99,9 +96,6 @@ export const evmSiblings = {
       10: 'https://optimistic.etherscan.io/tx/{txId}',
       11155420: 'https://sepolia-optimism.etherscan.io/tx/{txId}',
     },
-    balanceEveryBlocks: 30,
-    leastTip: '1000000',
-    dataFee: opDataFee,
   },
   // The price of data is part of the gas that the node estimates there.
   arbitrum: {
