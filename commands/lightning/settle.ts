@@ -5,7 +5,7 @@ import { knownNode } from '../../db/lightning/node';
 import { databaseNow, emitPaymentEvents, lockPayment, movePayment, type Move } from '../../db/payments/payments';
 import type { Currency } from '../../domain/chains/assets';
 import { DomainError } from '../../domain/errors';
-import { takenAmount } from '../../domain/ledger/lightning';
+import { coinsOf } from '../../domain/ledger/lightning';
 import { compare } from '../../domain/money';
 import type { PaymentRow } from '../../domain/payments/payment';
 import { splitPaid } from '../../domain/pricing/quote';
@@ -44,7 +44,7 @@ async function asPaid(tx: EntityManager, payment: PaymentRow, invoice: InvoiceRo
 export async function settleByLightning(tx: EntityManager, invoice: InvoiceRow, takenMsat: bigint): Promise<void> {
   const payment = await lockPayment(tx, invoice.payment_id);
   const currency = invoice.currency as Currency;
-  const paid = takenAmount({ currency, takenMsat });
+  const paid = coinsOf(takenMsat, currency);
   const settled = { paid, value: null, networkFee: '0' };
   const now = await databaseNow(tx);
   const hash = invoice.hash!;

@@ -4,9 +4,10 @@ import { findMerchant } from '../../db/access/merchants';
 import { resolveIncident } from '../../db/incidents';
 import { postAll } from '../../db/ledger/ledger';
 import { findTaken, insertClaimed, lockClaim, type Taken } from '../../db/lightning/claims';
-import { amountIn, resolveUnknown } from '../../db/lightning/unknown';
-import { lightningClaimJournal, lightningJournal } from '../../domain/ledger/lightning';
+import { resolveUnknown } from '../../db/lightning/unknown';
+import { coinsOf, lightningClaimJournal, lightningJournal } from '../../domain/ledger/lightning';
 import { lightningCurrency as currency } from '../../domain/lightning/currency';
+import { satoshiIn } from '../../domain/lightning/held-money';
 import type { PaymentRow } from '../../domain/payments/payment';
 import { splitPaid } from '../../domain/pricing/quote';
 import { invalid, notNow, type OperatorAct, type Payload } from './act';
@@ -26,7 +27,7 @@ async function claimable(tx: EntityManager, payload: Payload): Promise<Claim> {
   const taken = await findTaken(tx, hash);
   if (!taken) throw notNow(`The Lightning node took nothing for ${hash} that is nobody's`);
   if (taken.isClaimed) throw notNow(`The money of ${hash} was given away, or its incident is resolved`);
-  if (taken.msat < 1000n) throw notNow(`What was taken for ${hash} is less than a satoshi`);
+  if (satoshiIn(taken.msat) === 0n) throw notNow(`What was taken for ${hash} is less than a satoshi`);
   const { row } = taken;
   if (row && payment && payment.id !== row.paymentId)
     throw notNow(`The invoice of ${hash} is one of payment ${row.paymentId}: the money goes to its merchant`);
@@ -35,7 +36,7 @@ async function claimable(tx: EntityManager, payload: Payload): Promise<Claim> {
 
 /** Into the balance of the merchant, less the commission of the payment; or into the owner's capital. */
 async function book(tx: EntityManager, requestId: string, { hash, taken, payment }: Claim): Promise<void> {
-  const amount = amountIn(taken.msat);
+  const amount = coinsOf(taken.msat);
   if (payment && !taken.row) {
     await insertClaimed(tx, { requestId, hash, paymentId: payment.id });
     const booked = { hash, merchantId: payment.merchant_id, currency, takenMsat: taken.msat } as const;
@@ -64,7 +65,7 @@ export const claimLightning: OperatorAct = {
   },
   async describe(tx, payload) {
     const { hash, taken, payment } = await claimable(tx, payload);
-    const money = `${amountIn(taken.msat)} ${currency} that the Lightning node took for ${hash}`;
+    const money = `${coinsOf(taken.msat)} ${currency} that the Lightning node took for ${hash}`;
     if (!payment) return `Give ${money} to the node's owner`;
     const { name } = (await findMerchant(tx, payment.merchant_id))!;
     return `Give ${money} to merchant ${payment.merchant_id} (${name}), less commission, for payment ${payment.id}`;
@@ -82,8 +83,8 @@ export const claimLightning: OperatorAct = {
       merchantId: payment?.merchant_id ?? null,
       action: 'lightning.claimed',
       target: hash,
-      after: { paymentId: payment?.id ?? null, amount: amountIn(taken.msat), requestId, reason },
+      after: { paymentId: payment?.id ?? null, amount: coinsOf(taken.msat), requestId, reason },
     });
-    return `${amountIn(taken.msat)} ${currency} of ${hash} belong to ${payment?.merchant_id ?? "the node's owner"} now`;
+    return `${coinsOf(taken.msat)} ${currency} of ${hash} belong to ${payment?.merchant_id ?? "the node's owner"} now`;
   },
 };

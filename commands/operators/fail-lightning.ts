@@ -1,10 +1,8 @@
 import type { EntityManager } from 'typeorm';
 import { recordAct } from '../../db/access/audit-log';
 import { findOpenCall, giveUpOnCall, type OpenCall } from '../../db/lightning/given-up';
-import { fromUnits, trim } from '../../domain/money';
+import { coinsOf } from '../../domain/ledger/lightning';
 import { invalid, notNow, type OperatorAct } from './act';
-
-const decimals = 8;
 
 /** Where it waits for a call that was never answered, or for what the node has forgotten. The node is asked by the
  *  signer alone. */
@@ -34,7 +32,7 @@ export const failLightning: OperatorAct = {
   },
   async describe(tx, { hash }) {
     const call = await waiting(tx, hash);
-    const amount = trim(fromUnits(BigInt(call.amountMsat) / 1000n, decimals));
+    const amount = coinsOf(BigInt(call.amountMsat));
     return (
       `Fail the payment ${hash} of ${amount} BTC_LN (for ${call.ref} of merchant ${call.merchantId}), unless the ` +
       'node knows it, and give its money back'

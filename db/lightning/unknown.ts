@@ -1,5 +1,5 @@
 import type { EntityManager } from 'typeorm';
-import { fromUnits } from '../../domain/money';
+import { coinsOf } from '../../domain/ledger/lightning';
 import { lightningCurrency } from '../../domain/lightning/currency';
 import { openIncident, resolveIncidents } from '../incidents';
 import { changedRows, type Queryable } from '../query';
@@ -9,10 +9,6 @@ import { changedRows, type Queryable } from '../query';
 
 export type UnknownKind = 'invoice' | 'payment';
 type Unknown = Readonly<{ hash: string; state: 'open' | 'done'; msat: bigint; memo: string }>;
-
-const decimals = 8;
-/** Of whole satoshi. */
-export const amountIn = (msat: bigint): string => fromUnits(msat / 1000n, decimals);
 
 /** SQL: whether a row is for `u`. A row names its hash before the node hears of it. */
 export const hasRow = `CASE u.kind WHEN 'invoice' THEN EXISTS (SELECT FROM lightning_invoice i WHERE i.hash = u.hash)
@@ -28,7 +24,7 @@ const incidentOf = (kind: UnknownKind, hash: string) =>
 const tell = (tx: EntityManager, kind: UnknownKind, { hash, msat, memo }: Omit<Unknown, 'state'>): Promise<unknown> =>
   openIncident(tx, {
     ...incidentOf(kind, hash),
-    details: { what: kind === 'invoice' ? 'taken' : 'paid', hash, amount: amountIn(msat), ...(memo ? { memo } : {}) },
+    details: { what: kind === 'invoice' ? 'taken' : 'paid', hash, amount: coinsOf(msat), ...(memo ? { memo } : {}) },
   });
 
 /** How far the node's list of a kind was read; null: never. */

@@ -1,4 +1,5 @@
 import { assetOf, type Currency } from '../chains/assets';
+import { lightningCurrency } from '../lightning/currency';
 import { satoshiIn } from '../lightning/held-money';
 import { fromUnits } from '../money';
 import {
@@ -26,14 +27,14 @@ export type TakenInvoice = Readonly<{
 const lightningKey = (hash: string): string => `lightning/${hash}`;
 
 /** Whole units of `currency`, without what is less than a satoshi. */
-export const takenAmount = ({ currency, takenMsat }: Pick<TakenInvoice, 'currency' | 'takenMsat'>): string =>
-  fromUnits(satoshiIn(takenMsat), assetOf(currency).decimals);
+export const coinsOf = (msat: bigint, currency: Currency = lightningCurrency): string =>
+  fromUnits(satoshiIn(msat), assetOf(currency).decimals);
 
 /** J13: what came by Lightning is in the channels of our node at once, and no sweep brings it there. */
 export const lightningJournal = (taken: TakenInvoice): Journal => {
-  const { merchantId, currency, allocation } = taken;
+  const { merchantId, currency, takenMsat, allocation } = taken;
   const credit: Account = allocation === 'unsettled' ? unsettled(merchantId) : `L:unallocated:${merchantId}`;
-  const posting = { debit: 'A:lightning', credit, asset: currency, amount: takenAmount(taken) } as const;
+  const posting = { debit: 'A:lightning', credit, asset: currency, amount: coinsOf(takenMsat, currency) } as const;
   return journal(lightningKey(taken.hash), null, [posting]);
 };
 
