@@ -14,7 +14,6 @@ type Capital = readonly [count: number, each: string, ofTheMerchant: string];
 /** By the coin, where parts of what a sandbox begins with are not right. */
 const capital: Readonly<Record<string, Capital>> = {
   BTC: [30, '0.2', '3'],
-  POL: [1, '1000000', '250000'],
   TRX: [1, '1200000', '300000'],
 };
 
