@@ -96,17 +96,15 @@ async function emptyPool({ payer, chains }: World, id: NetworkId): Promise<void>
   }
 }
 
-/** PostgreSQL may refuse until the orphans of its postmaster are gone; a worker, while PostgreSQL is away; a node on a
- *  busy machine may not answer in time. */
+/** PostgreSQL may refuse until the orphans of its postmaster are gone; a worker, while PostgreSQL is away; a Lightning
+ *  node, while its bitcoin node is, which on a busy machine may take a minute to come back. */
 async function again(act: () => Promise<unknown>): Promise<void> {
-  for (let tries = 1; ; tries += 1) {
+  for (const end = Date.now() + 300_000; ; await sleep(1000))
     try {
       return void (await act());
     } catch (error) {
-      if (tries === 30) throw error;
-      await sleep(1000);
+      if (Date.now() > end) throw error;
     }
-  }
 }
 
 /** A node that loses answers, answers twice, late or not at all, each for some seconds. Resolves to the calls that were
