@@ -29,6 +29,9 @@ type PaidTo = Pick<Invoice, 'address' | 'currency' | 'tag'>;
 
 /** How long anything may take to end among kills: a transfer on TRON that is lost is signed again after ten minutes. */
 export const patienceMs = 1_800_000;
+/** So often a run looks whether it has ended: a hundred of them wait at once, and what they ask takes CPU from what is
+ *  asked about. */
+const lookMs = 2000;
 
 /** What all scenarios share: a world, a shop in it, and the list of what must have happened by the end. */
 export class Stage {
@@ -115,7 +118,7 @@ export class Stage {
     read: () => Promise<Row | null>,
   ): Promise<Row> {
     let last: Row | null = null;
-    for (const end = Date.now() + patienceMs; Date.now() < end; await sleep(200)) {
+    for (const end = Date.now() + patienceMs; Date.now() < end; await sleep(lookMs)) {
       last = (await read().catch(() => null)) ?? last;
       if (last && ends.includes(last.status)) return last;
     }
