@@ -56,12 +56,22 @@ export async function planOutgoing(tx: EntityManager, outgoing: Outgoing): Promi
     ? planCoins(tx, outgoing, network, hot, BigInt(price))
     : planTransfers(tx, outgoing, network, price);
 }
-const isPlanned = async (tx: EntityManager, kind: string, refs: readonly string[]): Promise<Set<string>> =>
-  new Set(
-    (
-      await tx.query<Array<{ ref: string }>>('SELECT ref FROM intent WHERE kind = $1 AND ref = ANY($2)', [kind, refs])
-    ).map((row) => row.ref),
+/** Those of `refs` that are planned. Throws where one of them is planned in another currency: it would be taken for
+ *  this one, and what it was planned for would never go out. */
+async function plannedOf(
+  tx: EntityManager,
+  { kind, currency }: Outgoing,
+  refs: readonly string[],
+): Promise<Set<string>> {
+  const rows = await tx.query<Array<{ ref: string; currency: string }>>(
+    'SELECT ref, currency FROM intent WHERE kind = $1 AND ref = ANY($2)',
+    [kind, refs],
   );
+  const other = rows.find((row) => row.currency !== currency);
+  if (other) throw new Error(`${kind} ${other.ref} is planned in ${other.currency}, and not in ${currency}`);
+  return new Set(rows.map((row) => row.ref));
+}
+
 const intentOf = (outgoing: Outgoing, from: string, limits: FeeLimits, over: Partial<NewIntent>): NewIntent => ({
   kind: outgoing.kind,
   ref: outgoing.ref,
@@ -91,7 +101,7 @@ async function planCoins(
   hot: string,
   price: bigint,
 ): Promise<OutgoingPlan> {
-  if ((await isPlanned(tx, outgoing.kind, [outgoing.ref])).size)
+  if ((await plannedOf(tx, outgoing, [outgoing.ref])).size)
     return { planned: outgoing.outputs.map((output) => output.ref), reason: null };
   const coins = await freeCoins(tx, network.id);
   for (let count = outgoing.outputs.length; count > 0; count -= 1) {
@@ -127,9 +137,9 @@ async function planTransfers(
   network: AccountNetwork,
   price: string,
 ): Promise<OutgoingPlan> {
-  const known = await isPlanned(
+  const known = await plannedOf(
     tx,
-    outgoing.kind,
+    outgoing,
     outgoing.outputs.map((output) => output.ref),
   );
   const wanted = outgoing.outputs.filter((output) => !known.has(output.ref));

@@ -19,7 +19,7 @@ import { queueBatch } from '../../commands/payouts/queue';
 import { resolveShortfalls } from '../../txmanager/shortfalls';
 import { addToWhitelist, removeFromWhitelist } from '../../db/wallets/whitelist';
 import type { BroadcastAnswer, ChainAdapter, Sighting } from '../../domain/chains/chain';
-import type { NetworkId } from '../../domain/chains/assets';
+import { assetOf, type NetworkId } from '../../domain/chains/assets';
 import { parseConfig } from '../../domain/config';
 import { newId } from '../../domain/ids';
 import { subtract, toUnits } from '../../domain/money';
@@ -35,14 +35,20 @@ import { estimating, nodes } from './nodes';
  *  The node is played. */
 
 const seed = Buffer.alloc(64, 7);
-const { chain } = parseConfig({ BTC_NETWORK: 'regtest', ETH_CHAIN_ID: '31337' });
+const { chain } = parseConfig({
+  NETWORKS: 'bitcoin,litecoin,ethereum',
+  BTC_NETWORK: 'regtest',
+  LTC_NETWORK: 'regtest',
+  ETH_CHAIN_ID: '31337',
+});
 const codecs = createCodecs(chain);
-const networkOf = (currency: string) => (currency === 'BTC' ? 'bitcoin' : 'ethereum');
+const own = ['bitcoin', 'litecoin', 'ethereum'] as const;
+const networkOf = (currency: string) => assetOf(currency).network;
 const away = (currency: string, index = 0): string => {
   const codec = codecs[networkOf(currency)];
   return codec.derive(codec.extendedKey(Buffer.alloc(64, 9), 'deposit'), index);
 };
-const hot = (network: 'bitcoin' | 'ethereum', role: 'treasury' | 'gas' = 'treasury'): string =>
+const hot = (network: NetworkId, role: 'treasury' | 'gas' = 'treasury'): string =>
   codecs[network].derive(codecs[network].extendedKey(seed, role), 0);
 const user = { id: newId(), email: 'ann@shop.example' };
 const deps = { codecs, rateMaxAgeSeconds: 3600 };
@@ -70,7 +76,7 @@ const sender = (network: NetworkId) =>
         return Promise.resolve(says(raw));
       },
       lookUp: (txId: string) => Promise.resolve({ state: known.has(txId) ? 'pool' : 'unknown' } as Sighting),
-      nextNonce: () => Promise.resolve(network === 'bitcoin' ? null : nextNonce),
+      nextNonce: () => Promise.resolve(network === 'ethereum' ? nextNonce : null),
     } as Partial<ChainAdapter> as ChainAdapter,
   });
 
@@ -82,22 +88,24 @@ beforeAll(async () => {
   const newDestinations = { coolingOffHours: 0, dailyCaps: {} };
   signer = estimating(db, signingActivities({ db, codecs, seed, newDestinations }));
   activities = payoutActivities({ db, nodes });
-  for (const network of ['bitcoin', 'ethereum'] as const)
+  for (const network of own)
     await db.query(
       `INSERT INTO address (network, address, role, key_index) VALUES ($1, $2, 'treasury', 0), ($1, $3, 'gas', 0)`,
       [network, hot(network), hot(network, 'gas')],
     );
   await db.query(
     `INSERT INTO network_fee (network, unit_price, tip_price, taken_at)
-       VALUES ('ethereum', 2000000000, 1000000000, now()), ('bitcoin', 2, 0, now())`,
+       VALUES ('ethereum', 2000000000, 1000000000, now()), ('bitcoin', 2, 0, now()), ('litecoin', 2, 0, now())`,
   );
   await db.query(
     `INSERT INTO chain_cursor (network, height, hash, head_height, scanned_through)
-       VALUES ('bitcoin', 100, 'b', 100, 'infinity'), ('ethereum', 100, 'e', 100, 'infinity')`,
+       VALUES ('bitcoin', 100, 'b', 100, 'infinity'), ('litecoin', 100, 'l', 100, 'infinity'),
+              ('ethereum', 100, 'e', 100, 'infinity')`,
   );
   for (const [currency, price] of [
     ['ETH', '3200'],
     ['BTC', '64000'],
+    ['LTC', '80'],
     ['USDT_ERC20', '1'],
   ]) {
     const [rate] = await db.query(
@@ -110,7 +118,7 @@ beforeAll(async () => {
     );
   }
   merchantId = (await createMerchant(db, { secretsKey: 'ab'.repeat(32), name: 'Shop' })).id;
-  for (const currency of ['ETH', 'BTC', 'USDT_ERC20']) {
+  for (const currency of ['ETH', 'BTC', 'LTC', 'USDT_ERC20']) {
     await holds(currency, '100');
     await db.transaction((tx) =>
       post(tx, {
@@ -247,6 +255,26 @@ it('pays coins in one transaction, ether one by one, and tokens once their gas i
     'completed',
   ]);
   expect([await reserved('BTC'), await reserved('ETH'), await reserved('USDT_ERC20')]).toEqual(['0', '0', '0']);
+});
+
+it('pays the coins of each network in a transaction of their own', async () => {
+  await holds('BTC', '1');
+  const id = await queued([
+    ['LTC', '0.3'],
+    ['BTC', '0.01'],
+    ['LTC', '0.4', 1],
+  ]);
+  await round(id);
+  expect(await statuses(id)).toEqual(['broadcast', 'broadcast', 'broadcast']);
+  const rows = await linesOf(id);
+  const planned = await db.query('SELECT id, currency FROM intent WHERE id = ANY($1)', [
+    rows.map((row) => row.intent_id),
+  ]);
+  const currencies = new Map(planned.map((row: { id: string; currency: string }) => [row.id, row.currency]));
+  expect(rows.map((row) => currencies.get(row.intent_id!))).toEqual(['LTC', 'BTC', 'LTC']);
+  await mine(id);
+  expect(await activities.payoutStep(id)).toBeNull();
+  expect(await statuses(id)).toEqual(['completed', 'completed', 'completed']);
 });
 
 it('signs and sends each once, however often it is asked', async () => {

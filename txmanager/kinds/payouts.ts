@@ -62,12 +62,13 @@ async function planCurrency(
 ): Promise<string | null> {
   const { currency, network } = lines[0]!;
   const isUtxo = networkOf(currency).kind === 'utxo';
-  // Intents that wait in a lane that is held up do not count against the others.
+  // Transactions of coins are numbered through all networks of a batch. Intents that wait in a lane that is held up do
+  // not count against the others.
   const [known] = await tx.query<Array<{ all: number; open: number }>>(
     `SELECT count(*)::int AS all,
-            (count(*) FILTER (WHERE status IN ('planned', 'stored', 'sent') AND NOT from_address = ANY($3)))::int
-              AS open
-       FROM intent WHERE owner_kind = 'payout-batch' AND owner_id = $1 AND kind = 'leg' AND network = $2`,
+            (count(*) FILTER (WHERE network = $2 AND status IN ('planned', 'stored', 'sent')
+              AND NOT from_address = ANY($3)))::int AS open
+       FROM intent WHERE owner_kind = 'payout-batch' AND owner_id = $1 AND kind = 'leg'`,
     [batch.id, network, isUtxo ? [] : await heldUpWallets(tx, network)],
   );
   const free = isUtxo ? perTransaction : payoutWindow - known!.open;
