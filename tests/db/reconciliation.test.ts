@@ -1,17 +1,20 @@
 import type { DataSource, EntityManager } from 'typeorm';
 import { OwnSums } from '../../db/audit/closed-sums';
 import { wholeSums, type Sums } from '../../db/audit/own-sums';
-import { post } from '../../db/ledger/ledger';
+import { post, reverse } from '../../db/ledger/ledger';
 import { storePositions, reconcileAssets, type AssetPosition } from '../../db/audit/reconciliation';
 import type { ChainAdapter } from '../../domain/chains/chain';
 import {
   capitalJournal,
   depositJournal,
   externalSweepJournal,
+  feeGoneJournal,
+  feeGoneKey,
   settleJournal,
   sweepJournal,
 } from '../../domain/ledger/ledger';
 import { newId } from '../../domain/ids';
+import { add } from '../../domain/money';
 import { connectionsTo, freshDatabase } from '../setup/postgres';
 import { unguarded } from '../unguarded';
 import { insertMerchant } from '../merchant-row';
@@ -216,6 +219,59 @@ it('a sweep of many payments leaves the books payment by payment', async () => {
     }),
   );
   expect(await of('BTC')).toMatchObject({ leaving: '0', unexplained: '0' });
+});
+
+it('a sweep leaves the books once: with its settlement, before or after its own end is booked', async () => {
+  const before = await of('ETH');
+  const coin = await arrived({
+    currency: 'ETH',
+    address: '0xpaid',
+    amount: '2',
+    allocation: 'unsettled',
+    units: 2n * 10n ** 18n,
+  });
+  await booked(depositJournal({ ...coin, merchantId }));
+  const [intent] = await db.query(
+    `INSERT INTO intent (max_unit_price, fee_budget, kind, ref, network, currency, from_address, outputs,
+                         status, owner_kind, owner_id)
+     VALUES (1, 42000, 'sweep', 'alone', 'ethereum', 'ETH', '0xpaid', '[]', 'final', 'sweep', '1') RETURNING id`,
+  );
+  const moved = 2n * 10n ** 18n - 21_000n;
+  await db.query(
+    `INSERT INTO attempt (intent_id, n, network, tx_id, raw, from_address, nonce, unit_price, max_fee_units,
+       moved_units, outputs, status, height, success, fee_units)
+     VALUES ($1, 1, 'ethereum', '0xswept', '', '0xpaid', 0, 1, 42000, $2, $3, 'final', 90, true, 21000)`,
+    [intent.id, String(moved), JSON.stringify([{ address: '0xhot', units: String(moved) }])],
+  );
+  chain.set('0xpaid ETH', chain.get('0xpaid ETH')! - 2n * 10n ** 18n);
+  await arrived({
+    currency: 'ETH',
+    address: '0xhot',
+    amount: '1.999999999999979',
+    allocation: 'own',
+    units: moved,
+  });
+  const leaves = async (more: string): Promise<void> =>
+    expect(await of('ETH')).toMatchObject({
+      leaving: add(before.leaving, more),
+      unexplained: before.unexplained,
+      where: before.where,
+    });
+  const fee = '0.000000000000021';
+  await leaves(fee);
+  const sweep = { currency: 'ETH', native: 'ETH', ref: intent.id, moved: '1.999999999999979', chainFee: fee };
+  await booked(sweepJournal(sweep));
+  await leaves('0');
+  await db.query('UPDATE intent SET booked = true WHERE id = $1', [intent.id]);
+  await leaves('0');
+  // A reorganisation takes it back: the settlement stays, its fee is none any more, and the end is not booked.
+  const gone = { of: `sweep/${intent.id}`, native: 'ETH', chainFee: fee, from: 'A:deposit' } as const;
+  await booked(feeGoneJournal(gone));
+  await db.query('UPDATE intent SET booked = false WHERE id = $1', [intent.id]);
+  await leaves(fee);
+  await db.transaction((tx) => reverse(tx, feeGoneKey(gone.of)));
+  await db.query('UPDATE intent SET booked = true WHERE id = $1', [intent.id]);
+  await leaves('0');
 });
 
 it('knows nothing while a node is away, or its tip moves', async () => {
