@@ -272,7 +272,7 @@ async function took(world: World, id: string): Promise<string> {
  *  together. Coins are not estimated. */
 async function partsOf(world: World, id: string): Promise<string> {
   const [row] = await world.db.query(
-    `WITH some AS (
+    `WITH windows AS (
        SELECT i.created_at AS planned, coalesce(max(i.gas_estimated_at), i.created_at) AS estimated,
               min(a.created_at) AS begun, max(a.sent_at) AS sent, max(a.final_at) AS final, max(l.updated_at) AS booked
          FROM payout_leg l JOIN intent i ON i.id = l.intent_id JOIN attempt a ON a.intent_id = i.id AND a.n = 1
@@ -281,7 +281,7 @@ async function partsOf(world: World, id: string): Promise<string> {
        SELECT estimated - planned AS estimate, begun - estimated AS hand_over, sent - begun AS sign_and_send,
               lead(planned) OVER (ORDER BY planned) - sent AS next_plan, final - sent AS finality,
               booked - final AS book
-         FROM some)
+         FROM windows)
      SELECT ${parts.map((part) => `${medianMs(part)} AS ${part}`).join(', ')} FROM took`,
     [id],
   );
