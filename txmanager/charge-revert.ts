@@ -1,11 +1,10 @@
 import type { EntityManager } from 'typeorm';
-import { ensure, reverse } from '../db/ledger/ledger';
+import { ensure } from '../db/ledger/ledger';
 import type { AttemptRow } from '../db/txmanager/intents';
 import { assetOf, networkOf } from '../domain/chains/assets';
 import type { Hold } from '../domain/ledger/ledger';
 import { revertFeeJournal, revertFeeKey } from '../domain/ledger/network-fees';
 import { divide, fit, isPositive, smaller } from '../domain/money';
-import type { RefundRow } from '../domain/refunds/refund';
 import { feeIn } from '../domain/sweeps/sweep';
 
 /** Charges the fee of a reverted transaction to the merchant who asked for it, out of what has just come back to him.
@@ -37,24 +36,6 @@ export async function chargeRevert(
     fit(balance?.amount ?? '0', decimals, 'down'),
   );
   if (isPositive(amount)) await ensure(tx, revertFeeJournal({ ...hold, amount, txId: mined.tx_id }));
-}
-
-/** Gives back what earlier tries to send these deposits back were charged for, where their payer has borne it: what the
- *  tries burned was gone from the deposits, and he got less by that. */
-export async function returnRevertFees(
-  tx: EntityManager,
-  { id, lost_fee, deposit_ids }: Pick<RefundRow, 'id' | 'lost_fee' | 'deposit_ids'>,
-): Promise<void> {
-  if (lost_fee === null) return;
-  const earlier = await tx.query<Array<{ id: string }>>(
-    `SELECT r.id FROM refund r
-      WHERE r.payment_id IN (SELECT unnest(ARRAY[d.payment_id, d.child_payment_id]) FROM deposit d
-                              WHERE d.id = ANY($2::bigint[]))
-        AND r.source = 'deposit' AND r.status = 'failed' AND r.id <> $1 AND r.deposit_ids && $2::bigint[]
-      ORDER BY r.id`,
-    [id, deposit_ids],
-  );
-  for (const one of earlier) await reverse(tx, revertFeeKey({ kind: 'refund', id: one.id }));
 }
 
 /** Units of a currency per whole native unit, by the newest rates; null where one is missing. */

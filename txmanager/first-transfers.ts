@@ -3,7 +3,6 @@ import type { IntentRow } from '../db/txmanager/intents';
 import { networks, type NetworkId } from '../domain/chains/assets';
 import type { GasAnswer } from '../domain/chains/chain';
 import { takesMore } from '../domain/chains/costs';
-import { delayCauses } from '../domain/txmanager/waits';
 import { kindOf } from './kinds';
 
 /** A receiver's first transfer takes more, or makes his account. Of those to one address that are open at once one
@@ -13,6 +12,8 @@ import { kindOf } from './kinds';
 export const waitsForFirst = 'the first transfer to its address is not in a block yet';
 
 type Open = Pick<IntentRow, 'id' | 'currency' | 'status' | 'gas_limit' | 'merchant_id' | 'waits_for'>;
+/** `isOnItsWay`: a block may have what is signed of it. */
+type Other = Open & Readonly<{ isOnItsWay: boolean | null }>;
 type Intent = Open & Pick<IntentRow, 'kind' | 'network' | 'outputs'>;
 
 /** Whoever bears its fee bears already what a new receiver takes. */
@@ -34,24 +35,30 @@ export const isFirstBy = (answer: GasAnswer, intent: Intent): boolean =>
     : answer.state === 'reverts' && answer.isNew === true);
 
 /** Whether another is the first to its address, or may be yet. One that is signed comes first, then one that was kept
- *  as the first, then the lowest id. Nobody waits for the money of another merchant that is held. Those to one address
- *  ask one after the other. The caller has locked the intent. */
+ *  as the first, then the lowest id. Nobody waits for money of another merchant that may wait for days itself. Those to
+ *  one address ask one after the other. The caller has locked the intent. */
 export async function isBehind(tx: EntityManager, intent: Intent): Promise<boolean> {
   const { network, currency, id, outputs } = intent;
   const { address } = outputs[0]!;
   await tx.query(`SELECT pg_advisory_xact_lock(hashtextextended($1, 0))`, [`first of ${currency} to ${address}`]);
-  const others = await tx.query<Open[]>(
-    `SELECT id, currency, status, gas_limit, merchant_id, waits_for FROM intent
-      WHERE network = $1 AND status NOT IN ('final', 'failed', 'dead') AND currency = $2
-        AND outputs->0->>'address' = $3 AND id <> $4`,
+  const others = await tx.query<Other[]>(
+    `SELECT i.id, i.currency, i.status, i.gas_limit, i.merchant_id, i.waits_for,
+            EXISTS (SELECT FROM attempt a WHERE a.intent_id = i.id AND a.status IN ('stored', 'sent', 'mined'))
+              AS "isOnItsWay"
+       FROM intent i
+      WHERE i.network = $1 AND i.status NOT IN ('final', 'failed', 'dead') AND i.currency = $2
+        AND i.outputs->0->>'address' = $3 AND i.id <> $4`,
     [network, currency, address, id],
   );
   return others.some((other) => isAhead(other, intent));
 }
 
-function isAhead(other: Open, intent: Open): boolean {
-  if (other.status !== 'planned') return true;
-  const isHeld = delayCauses.some((cause) => cause === other.waits_for);
-  if (isHeld && other.merchant_id !== intent.merchant_id) return false;
+function isAhead(other: Other, intent: Open): boolean {
+  if (other.isOnItsWay === true) return true;
+  const isOwn = other.merchant_id === intent.merchant_id;
+  // Of what is void nobody has written down whether it is held by now.
+  if (other.status !== 'planned') return isOwn;
+  const isSoon = other.waits_for === null || other.waits_for === 'network';
+  if (!isOwn && !isSoon) return false;
   return isKeptAsFirst(other) || BigInt(other.id) < BigInt(intent.id);
 }

@@ -30,11 +30,12 @@ const paymentStates = { INITIATED: 'open', IN_FLIGHT: 'open', SUCCEEDED: 'done',
 const namesOf = <Names extends object>(of: Names): Array<keyof Names & string> =>
   Object.keys(of) as Array<keyof Names & string>;
 
-/** As far as a person reads it. */
+/** As far as a person reads it. Whole characters: PostgreSQL takes no half of one. */
 const memoOf = (invoice: Fields): string =>
   text(invoice, 'memo')
     .replaceAll(/\p{Cc}/gu, ' ')
-    .slice(0, 200);
+    .slice(0, 200)
+    .toWellFormed();
 
 function invoiceOf(invoice: Fields): Told {
   const state = invoiceStates[oneOf(invoice, 'state', namesOf(invoiceStates))];

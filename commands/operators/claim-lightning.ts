@@ -26,7 +26,7 @@ async function claimable(tx: EntityManager, payload: Payload): Promise<Claim> {
   await lockClaim(tx, hash);
   const taken = await findTaken(tx, hash);
   if (!taken) throw notNow(`The Lightning node took nothing for ${hash} that is nobody's`);
-  if (taken.isClaimed) throw notNow(`The money of ${hash} was given away, or its incident is resolved`);
+  if (taken.isClaimed) throw notNow(`The money of ${hash} was given away`);
   if (satoshiIn(taken.msat) === 0n) throw notNow(`What was taken for ${hash} is less than a satoshi`);
   const { row } = taken;
   if (row && payment && payment.id !== row.paymentId)
@@ -60,8 +60,9 @@ export const claimLightning: OperatorAct = {
   },
   async validate(tx, payload) {
     const checked = { hash: payload['hash']!.trim().toLowerCase(), paymentId: payload['paymentId']! };
-    await claimable(tx, checked);
-    return checked;
+    const { taken } = await claimable(tx, checked);
+    // Two operators confirm so much, and other processes write what was taken.
+    return { ...checked, amount: coinsOf(taken.msat) };
   },
   async describe(tx, payload) {
     const { hash, taken, payment } = await claimable(tx, payload);
@@ -73,6 +74,8 @@ export const claimLightning: OperatorAct = {
   async execute(tx, payload, { requestId, reason, actor }) {
     const claim = await claimable(tx, payload);
     const { hash, taken, payment } = claim;
+    if (coinsOf(taken.msat) !== payload['amount'])
+      throw notNow(`${coinsOf(taken.msat)} ${currency} are there for ${hash} now, not ${payload['amount']}: ask anew`);
     await book(tx, requestId, claim);
     await resolveUnknown(tx, 'invoice', hash);
     if (taken.row) {

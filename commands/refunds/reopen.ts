@@ -1,6 +1,7 @@
 import type { EntityManager } from 'typeorm';
 import { reopenHold, reverse, noteHoldGone } from '../../db/ledger/ledger';
 import { restoreLimitUse } from '../limits/outbound-check';
+import { chargeLostFeesAgain } from './lost-fees';
 import { setAllocation } from '../../db/payments/deposits';
 import { lockPayment, movePayment, emitPaymentEvents } from '../../db/payments/payments';
 import { holdOf, lockRefund, moveRefund, emitRefundEvent } from '../../db/refunds/refunds';
@@ -11,9 +12,9 @@ import { revertFeeKey } from '../../domain/ledger/network-fees';
 /** Reverses the capture or release of a refund. False where what was returned is spent, or in other hands. */
 async function reverseRefundEnd(tx: EntityManager, row: RefundRow): Promise<boolean> {
   if (row.source === 'balance') return reopenHold(tx, holdOf(row));
-  await reverse(tx, revertFeeKey({ kind: 'refund', id: row.id }));
   if (row.status === 'completed') {
     await reverse(tx, refundKey(row.id));
+    await chargeLostFeesAgain(tx, row);
     return true;
   }
   const unallocated = await tx.query<unknown[]>(
@@ -21,8 +22,14 @@ async function reverseRefundEnd(tx: EntityManager, row: RefundRow): Promise<bool
     [row.deposit_ids],
   );
   const areThere = unallocated.length === row.deposit_ids.length;
-  await (areThere ? setAllocation(tx, row.deposit_ids, 'refunded') : noteHoldGone(tx, { kind: 'refund', id: row.id }));
-  return areThere;
+  if (!areThere) {
+    // It stays failed, and what it has burned stays charged.
+    await noteHoldGone(tx, { kind: 'refund', id: row.id });
+    return false;
+  }
+  await reverse(tx, revertFeeKey({ kind: 'refund', id: row.id }));
+  await setAllocation(tx, row.deposit_ids, 'refunded');
+  return true;
 }
 
 /** Refunds whose transactions are in blocks above `height`, which the chain no longer has: on their way again, what

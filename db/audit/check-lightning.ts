@@ -1,4 +1,4 @@
-import { hasRow } from '../lightning/unknown';
+import { hasRow, isOpenIncident } from '../lightning/unknown';
 import type { Check } from './row-sets';
 
 /** SQL: what an invoice brought, as it is booked: whole satoshi, in bitcoin. */
@@ -27,9 +27,7 @@ export const lightningChecks: readonly Check[] = [
     invariant: 'I5',
     what: 'the Lightning node took or paid something that no row is for',
     sql: `SELECT u.kind || ' ' || u.hash || ': ' || u.msat FROM lightning_unknown u
-           WHERE u.state = 'done' AND NOT (${hasRow}) AND EXISTS (
-             SELECT FROM incident o WHERE o.kind = 'lightning-unknown' AND o.resolved_at IS NULL
-                AND o.details->>'hash' = u.hash)`,
+           WHERE u.state = 'done' AND NOT (${hasRow}) AND ${isOpenIncident}`,
   },
   {
     invariant: 'I6',

@@ -1,10 +1,12 @@
 import type { DataSource } from 'typeorm';
-import type { EndedWitness } from './ended-lightning';
+import { answered } from './answered';
+import { mostSilent, type EndedWitness } from './ended-lightning';
 import {
   endUnknown,
   forgetKnown,
   forgetUnknown,
   markOf,
+  moveMark,
   noteUnknown,
   openUnknown,
   setMark,
@@ -28,11 +30,17 @@ const kinds = ['invoice', 'payment'] as const;
 /** Of the node's list, in one look. */
 const mostPages = 20;
 
-/** Reads the node's lists on, and writes down what no row is for. Throws NODE_UNREACHABLE. */
+/** Reads the node's lists on, and writes down what no row is for. One that the node says nothing of hides no other.
+ *  Throws NODE_UNREACHABLE. */
 export async function lookForUnknown(db: DataSource, node: UnknownWitness): Promise<void> {
   for (const kind of kinds) {
-    for (const one of await openUnknown(db, kind)) await followOpen(db, node, kind, one);
     await readOn(db, node, kind);
+    let silent = 0;
+    for (const one of await openUnknown(db, kind)) {
+      const isTold = await answered(followOpen(db, node, kind, one).then(() => true));
+      silent = isTold === null ? silent + 1 : 0;
+      if (silent >= mostSilent) break;
+    }
   }
   await db.transaction(forgetKnown);
 }
@@ -40,8 +48,10 @@ export async function lookForUnknown(db: DataSource, node: UnknownWitness): Prom
 async function readOn(db: DataSource, node: UnknownWitness, kind: UnknownKind): Promise<void> {
   // What a node did before it was ours is nobody's business here.
   let mark = await markOf(db, kind);
-  if (mark === null) {
-    await setMark(db, kind, await node.newestOf(kind));
+  const newest = await node.newestOf(kind);
+  // A node that has lost its memory counts from the beginning.
+  if (mark === null || newest < mark) {
+    await setMark(db, kind, newest);
     return;
   }
   for (let page = 0; page < mostPages; page += 1) {
@@ -50,7 +60,7 @@ async function readOn(db: DataSource, node: UnknownWitness, kind: UnknownKind): 
     const mayMove = all.flatMap(({ state, ...one }) => (state === 'gone' ? [] : [{ ...one, state }]));
     await db.transaction(async (tx) => {
       await noteUnknown(tx, kind, mayMove);
-      await setMark(tx, kind, through);
+      await moveMark(tx, kind, through);
     });
     if (isLast || through <= mark) return;
     mark = through;

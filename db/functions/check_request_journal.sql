@@ -97,7 +97,8 @@ CREATE OR REPLACE FUNCTION check_request_journal(p_key text, p_postings jsonb) R
       SELECT p.merchant_id, satoshi_in(i.taken_msat) INTO v_merchant, v_amount
         FROM lightning_invoice i JOIN payment p ON p.id = i.payment_id
        WHERE i.hash = v_id AND i.state = 'taken' AND NOT i.is_for_payment
-         AND is_confirmed('claim-lightning', jsonb_build_object('hash', v_id, 'paymentId', i.payment_id));
+         AND is_confirmed('claim-lightning', jsonb_build_object('hash', v_id, 'paymentId', i.payment_id, 'amount',
+                                                                satoshi_in(i.taken_msat)::text));
       IF FOUND THEN
         v_expected := jsonb_build_array(jsonb_build_array('A:lightning', 'L:unallocated:' || v_merchant, 'BTC_LN',
           v_amount));
@@ -106,12 +107,13 @@ CREATE OR REPLACE FUNCTION check_request_journal(p_key text, p_postings jsonb) R
       -- To the merchant of its payment less the commission of that, or to the owner of the node.
       SELECT p.merchant_id, satoshi_in(i.taken_msat),
              least(ceil(satoshi_in(i.taken_msat) * p.fee_bps * 10000) / 100000000, satoshi_in(i.taken_msat)),
-             CASE WHEN is_confirmed('claim-lightning', jsonb_build_object('hash', v_id, 'paymentId', 'owner'))
-                    THEN 'owner'
-                  WHEN is_confirmed('claim-lightning', jsonb_build_object('hash', v_id, 'paymentId', i.payment_id))
+             CASE WHEN is_confirmed('claim-lightning', c.claim || '{"paymentId": "owner"}') THEN 'owner'
+                  WHEN is_confirmed('claim-lightning', c.claim || jsonb_build_object('paymentId', i.payment_id))
                     THEN 'merchant' END
         INTO v_merchant, v_amount, v_commission, v_what
         FROM lightning_invoice i JOIN payment p ON p.id = i.payment_id
+          CROSS JOIN LATERAL (
+            SELECT jsonb_build_object('hash', i.hash, 'amount', satoshi_in(i.taken_msat)::text) AS claim) c
        WHERE i.hash = v_id AND i.state = 'taken' AND NOT i.is_for_payment;
       IF v_what = 'owner' THEN
         v_expected := jsonb_build_array(jsonb_build_array('L:unallocated:' || v_merchant, 'Q:capital', 'BTC_LN',

@@ -41,7 +41,8 @@ CREATE OR REPLACE FUNCTION guard_lightning_invoice() RETURNS trigger LANGUAGE pl
         AND NEW.beside IS NULL AND NEW.invoice IS NULL AND EXISTS (
           SELECT FROM lightning_unknown u WHERE u.kind = 'invoice' AND u.hash = NEW.hash AND u.state = 'done'
              AND u.msat = NEW.taken_msat)
-        AND is_confirmed('claim-lightning', jsonb_build_object('hash', NEW.hash, 'paymentId', NEW.payment_id)) THEN
+        AND is_confirmed('claim-lightning', jsonb_build_object('hash', NEW.hash, 'paymentId', NEW.payment_id, 'amount',
+                                                               satoshi_in(NEW.taken_msat)::text)) THEN
         RETURN NEW;
       END IF;
       IF NEW.state <> 'planned' OR NEW.hash IS NOT NULL OR NEW.decision IS NOT NULL THEN

@@ -97,6 +97,13 @@ export async function reverse(tx: EntityManager, key: string): Promise<void> {
   if (last && !last.isReversed) await reverseJournal(tx, last.id);
 }
 
+/** Reinstates the journal under `key` where it is reversed; nothing where there is none, or it is in force. Throws as
+ *  `post` does. */
+export async function reinstate(tx: EntityManager, key: string): Promise<void> {
+  const last = await journalState(tx, key);
+  if (last?.isReversed) await reverseJournal(tx, last.id);
+}
+
 /** Sees to it that `journal` is in force: posts it, or reinstates it where it is reversed. `reverse` and `ensure`
  *  may alternate for ever, and each is safe to repeat. The caller holds the lock of the entity that the journal is
  *  about. Throws as `post` does. */

@@ -30,9 +30,9 @@ export async function findTaken(tx: EntityManager, hash: string): Promise<Taken 
     return { msat: BigInt(msat), row: ofRow, isClaimed: isClaimed === true };
   }
   const [unknown] = await tx.query<Array<{ msat: string; isOver: boolean | null }>>(
-    `SELECT u.msat::text AS msat, NOT EXISTS (
-              SELECT FROM incident o WHERE o.kind = 'lightning-unknown' AND o.resolved_at IS NULL
-                 AND o.details->>'hash' = u.hash) AS "isOver"
+    `SELECT u.msat::text AS msat, EXISTS (
+              SELECT FROM operator_request r WHERE r.kind = 'claim-lightning' AND r.state = 'executed'
+                 AND r.payload->>'hash' = u.hash) AS "isOver"
        FROM lightning_unknown u
       WHERE u.kind = 'invoice' AND u.hash = $1 AND u.state = 'done'
         AND NOT EXISTS (SELECT FROM lightning_invoice i WHERE i.hash = u.hash)`,

@@ -10,6 +10,11 @@ import { changedRows, type Queryable } from '../query';
 export type UnknownKind = 'invoice' | 'payment';
 type Unknown = Readonly<{ hash: string; state: 'open' | 'done'; msat: bigint; memo: string }>;
 
+/** SQL: whether operators have still to look into `u`. Of one hash the node may have taken and paid. */
+export const isOpenIncident = `EXISTS (
+  SELECT FROM incident o WHERE o.kind = 'lightning-unknown' AND o.resolved_at IS NULL AND o.details->>'hash' = u.hash
+     AND o.details->>'what' = CASE u.kind WHEN 'invoice' THEN 'taken' ELSE 'paid' END)`;
+
 /** SQL: whether a row is for `u`. A row names its hash before the node hears of it. */
 export const hasRow = `CASE u.kind WHEN 'invoice' THEN EXISTS (SELECT FROM lightning_invoice i WHERE i.hash = u.hash)
   ELSE EXISTS (SELECT FROM lightning_payment l WHERE l.hash = u.hash) END`;
@@ -36,13 +41,17 @@ export async function markOf(db: Queryable, kind: UnknownKind): Promise<number |
   return row ? parseInt(row.through, 10) : null;
 }
 
-/** Lists are read on from here. */
+/** Lists are read on from here, wherever they were before. */
 export const setMark = (db: Queryable, kind: UnknownKind, through: number): Promise<unknown> =>
   db.query(
     `INSERT INTO lightning_mark (kind, through) VALUES ($1, $2)
-     ON CONFLICT (kind) DO UPDATE SET through = greatest(lightning_mark.through, EXCLUDED.through)`,
+     ON CONFLICT (kind) DO UPDATE SET through = EXCLUDED.through`,
     [kind, through],
   );
+
+/** A list was read as far as this, unless another look has read it further. */
+export const moveMark = (db: Queryable, kind: UnknownKind, through: number): Promise<unknown> =>
+  db.query('UPDATE lightning_mark SET through = greatest(through, $2) WHERE kind = $1', [kind, through]);
 
 /** Writes down what of this no row is for, and tells operators of what has moved money. Safe to repeat. */
 export async function noteUnknown(tx: EntityManager, kind: UnknownKind, all: readonly Unknown[]): Promise<void> {
@@ -59,10 +68,10 @@ export async function noteUnknown(tx: EntityManager, kind: UnknownKind, all: rea
   for (const one of all) if (one.state === 'done' && isNew.has(one.hash)) await tell(tx, kind, one);
 }
 
-/** Those that may still bring or cost something. */
+/** Those that may still bring or cost something, by lot: many that stay open keep none out of each look. */
 export const openUnknown = (db: Queryable, kind: UnknownKind): Promise<Array<{ hash: string; memo: string }>> =>
   db.query<Array<{ hash: string; memo: string }>>(
-    `SELECT hash, memo FROM lightning_unknown WHERE kind = $1 AND state = 'open' ORDER BY found_at, hash LIMIT 200`,
+    `SELECT hash, memo FROM lightning_unknown WHERE kind = $1 AND state = 'open' ORDER BY random() LIMIT 200`,
     [kind],
   );
 

@@ -15,13 +15,16 @@ export type Waiter = Readonly<{
 
 /** Every waiter asks at least once a minute. One that has not asked for so long has nobody who would take its turn. */
 const absentSeconds = 120;
-/** So long one that could not be signed in its turn holds nobody up. */
-const passedOverSeconds = 600;
+/** One that could not be signed in its turn holds nobody up for as long as it had waited by then, within these bounds:
+ *  each of many that a cap keeps waiting costs others a turn when its age has doubled, and not every ten minutes. */
+const [leastPassedOver, mostPassedOver] = [600, 86_400];
 
-const holdsOthersUp = ({ readySeconds, passedSeconds }: Waiter): boolean =>
-  readySeconds !== null &&
-  readySeconds < absentSeconds &&
-  (passedSeconds === null || passedSeconds >= passedOverSeconds);
+const isPassedOver = ({ waitedSeconds, passedSeconds }: Waiter): boolean =>
+  passedSeconds !== null &&
+  passedSeconds < Math.min(mostPassedOver, Math.max(leastPassedOver, waitedSeconds - passedSeconds));
+
+const holdsOthersUp = (one: Waiter): boolean =>
+  one.readySeconds !== null && one.readySeconds < absentSeconds && !isPassedOver(one);
 
 /** The owners that have the wallet before this intent does, who waits longest first. An intent that is no waiter yet
  *  comes last. Of one owner, what has expired is signed again before anything new. */

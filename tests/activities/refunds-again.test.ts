@@ -1,8 +1,12 @@
 import type { DataSource } from 'typeorm';
 import { refundActivities } from '../../activities/refunds/refunds';
 import { signingActivities } from '../../activities/txmanager/signing';
+import { cancelRefund } from '../../commands/refunds/cancel';
+import { reopenRefunds } from '../../commands/refunds/reopen';
 import { audit } from '../../db/audit/audit';
+import { post } from '../../db/ledger/ledger';
 import { changedRows } from '../../db/query';
+import { adjustment } from '../../domain/ledger/entry';
 import { subtract } from '../../domain/money';
 import { bookEnd } from '../book-end';
 import { unguarded } from '../unguarded';
@@ -44,10 +48,10 @@ async function ended(intentId: string, success: boolean, height: number): Promis
   await bookEnd(db, intentId);
 }
 /** A refund whose transaction was reverted. */
-async function reverted(): Promise<Held> {
+async function reverted(height = 1500): Promise<Held> {
   const first = await heldRefund(shop, activities);
   expect(await signer.signOnce(first.intentId)).toEqual({ state: 'stored' });
-  await ended(first.intentId, false, 1500);
+  await ended(first.intentId, false, height);
   expect(await statusOf(first.id)).toBe('failed');
   return first;
 }
@@ -89,6 +93,48 @@ it('bears what its address takes by the price of this try', async () => {
   const [{ added }] = await db.query('SELECT trim_scale(added_fee)::text AS added FROM refund WHERE id = $1', [id]);
   // Twice the work of the usual one.
   expect(added).toBe(usual);
+});
+
+it('costs its merchant what an earlier try has burned where a reorganisation takes it', async () => {
+  const had = await spendable();
+  const first = await reverted(1600);
+  const { id } = await askHeld(shop, first.paymentId);
+  const intentId = await intentOf(activities, id);
+  expect(await signer.signOnce(intentId)).toEqual({ state: 'stored' });
+  await ended(intentId, true, 1601);
+  expect(await spendable()).toBe(had);
+  const reorganised = (): Promise<void> => db.transaction((tx) => reopenRefunds(tx, 'ethereum', 1600));
+  await reorganised();
+  expect(await statusOf(id)).toBe('broadcast');
+  expect(subtract(had, await spendable())).toBe(burned);
+  await bookEnd(db, intentId);
+  expect([await statusOf(id), await spendable()]).toEqual(['completed', had]);
+  // Where the merchant has spent it, the blocks are taken back all the same.
+  const spent = subtract(had, '0.00001');
+  const moved = (debit: string, credit: string, key: string) =>
+    db.transaction((tx) =>
+      post(tx, {
+        key: `adjustment/${key}`,
+        entry: adjustment,
+        postings: [{ debit, credit, asset: 'ETH', amount: spent }] as never,
+      }),
+    );
+  const available = `L:available:${shop.merchantId}`;
+  await moved(available, 'Q:capital', 'spent');
+  await reorganised();
+  expect([await statusOf(id), await spendable()]).toEqual(['broadcast', '0.00001']);
+  await moved('Q:capital', available, 'back');
+  await bookEnd(db, intentId);
+  expect([await statusOf(id), await spendable()]).toEqual(['completed', had]);
+});
+
+it('stays charged while its deposits are on their way again, whatever a reorganisation takes', async () => {
+  const had = await spendable();
+  const first = await reverted(1700);
+  const { id } = await askHeld(shop, first.paymentId);
+  await db.transaction((tx) => reopenRefunds(tx, 'ethereum', 1699));
+  expect([await statusOf(first.id), subtract(had, await spendable())]).toEqual(['failed', burned]);
+  await db.transaction((tx) => cancelRefund(tx, shop.merchantId, id));
 });
 
 it('is swept, where it is credited after all, with what is left of it', async () => {

@@ -194,18 +194,45 @@ it('counts what is planned of every kind: a refund waits for a withdrawal to the
   expect(await chargedAbove(refund, 'refund')).toBe(0n);
 });
 
-it('does not wait for another merchant whose money is held', async () => {
-  const to = somebody();
-  const other = await tron.h.shop({}, ['TRX']);
-  await give(other, 'TRX');
-  const held = await withdrawal('TRX', to, 'receiver', other);
-  const { id } = await planned(held);
-  const own = await withdrawal('TRX', to, 'receiver');
-  expect(await own.next()).toEqual(waiting);
-  await tron.db.query(`UPDATE intent SET waits_for = 'held' WHERE id = $1`, [id]);
-  await tron.carryOutAll(own.next);
-  expect(await statusOf('withdrawal', own)).toBe('completed');
-  await tron.carryOutAll(held.next);
+describe('of another merchant', () => {
+  let other: Shop;
+  beforeAll(async () => {
+    other = await tron.h.shop({}, ['TRX']);
+    await give(other, 'TRX');
+  });
+  /** One of theirs that is the first to somebody, and one of ours behind it. */
+  async function behindTheirs(): Promise<{ theirs: Asked; theirId: string; own: Asked }> {
+    const to = somebody();
+    const theirs = await withdrawal('TRX', to, 'receiver', other);
+    const { id: theirId } = await planned(theirs);
+    const own = await withdrawal('TRX', to, 'receiver');
+    expect(await own.next()).toEqual(waiting);
+    return { theirs, theirId, own };
+  }
+
+  it.each(['held', 'funds'])('it does not wait for money that may wait for days: %s', async (why) => {
+    const { theirs, theirId, own } = await behindTheirs();
+    await tron.db.query('UPDATE intent SET waits_for = $2 WHERE id = $1', [theirId, why]);
+    await tron.carryOutAll(own.next);
+    expect(await statusOf('withdrawal', own)).toBe('completed');
+    await tron.carryOutAll(theirs.next);
+  });
+
+  it('it does not wait for what is signed and no block can have any more', async () => {
+    const { theirs, theirId, own } = await behindTheirs();
+    expect(await tron.signer().signOnce(theirId)).toEqual({ state: 'stored' });
+    expect(await own.next()).toEqual(waiting);
+    await tron.mine(240);
+    await tron.sendSigned(theirId);
+    expect(await tron.db.query('SELECT status FROM attempt WHERE intent_id = $1', [theirId])).toEqual([
+      { status: 'expired' },
+    ]);
+    await tron.carryOutAll(own.next);
+    expect(await statusOf('withdrawal', own)).toBe('completed');
+    expect(await tron.signer().signBump(theirId, 1)).toEqual({ state: 'stored' });
+    await tron.sendSigned(theirId);
+    expect(await statusOf('withdrawal', theirs)).toBe('completed');
+  });
 });
 
 it('lets nobody wait for a transfer to an address that has an account', async () => {

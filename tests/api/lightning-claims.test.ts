@@ -259,3 +259,97 @@ describe('what was taken for a payment that waited no more', () => {
     expect([await open(), await look()]).toEqual([[], []]);
   });
 });
+
+describe('whoever tries what', () => {
+  const taken = (two: string): string => `invoice ${hashOf(two)}: 100000000`;
+  const resolved = async (...hashes: string[]): Promise<void> => {
+    const { actor } = await anOperator(db);
+    for (const { id, hash } of await told())
+      if (hashes.includes(hash)) await db.transaction((tx) => resolveByHand(tx, actor, id, 'looked into'));
+  };
+
+  it('no operator alone gives it to the owner of the node: two may say later whose it is', async () => {
+    const own = await aPaymentWithInvoice(db, payments);
+    takenFor(hashOf('d1'));
+    expect(await look()).toEqual([taken('d1')]);
+    await resolved(hashOf('d1'));
+    expect(await look()).toEqual([]);
+    await give(hashOf('d1'), own.paymentId);
+    expect(await balancesOf(own.merchantId)).toEqual({ available: '0.000996' });
+    await expect(give(hashOf('d1'), 'owner')).rejects.toMatchObject({ code: 'ACT_REFUSED' });
+  });
+
+  it('it is given away once, also where the node has paid the same hash to itself', async () => {
+    const own = await aPaymentWithInvoice(db, payments);
+    takenFor(hashOf('d2'));
+    node.paid.set(hashOf('d2'), { status: 'SUCCEEDED', amountMsat: 100_000_000n });
+    expect(await look()).toHaveLength(2);
+    await give(hashOf('d2'), 'owner');
+    expect(await look()).toEqual([`payment ${hashOf('d2')}: 100001234`]);
+    await expect(give(hashOf('d2'), own.paymentId)).rejects.toMatchObject({ code: 'ACT_REFUSED' });
+    expect(await balancesOf(own.merchantId)).toEqual({});
+    await resolved(hashOf('d2'));
+  });
+
+  it('it is what two operators have confirmed, whatever the payments worker writes meanwhile', async () => {
+    const own = await aPaymentWithInvoice(db, payments);
+    takenFor(hashOf('d3'));
+    await look();
+    const write = (msat: number): Promise<unknown> =>
+      payments.query('UPDATE lightning_unknown SET msat = $2 WHERE hash = $1', [hashOf('d3'), msat]);
+    const { id } = await give(hashOf('d3'), own.paymentId, 1);
+    const second = await anOperator(db);
+    await write(900_000_000);
+    await expect(asApi((api) => api.transaction((tx) => confirmRequest(tx, second, id)))).rejects.toMatchObject({
+      ...{ code: 'ACT_REFUSED', message: expect.stringContaining('0.009') },
+    });
+    // Nor does the API with both of their words.
+    await expect(
+      asApi((api) =>
+        api.transaction(async (tx) => {
+          await tx.query(
+            `INSERT INTO operator_confirmation (request_id, user_id, session_id, user_name) VALUES ($1, $2, $3, 'two')`,
+            [id, second.userId, second.sessionId],
+          );
+          await tx.query('SELECT claim_lightning($1, $2, $3, $4)', [id, hashOf('d3'), own.paymentId, newId()]);
+        }),
+      ),
+    ).rejects.toMatchObject({ code: 'CP007' });
+    await write(100_000_000);
+    await asApi((api) => api.transaction((tx) => confirmRequest(tx, second, id)));
+    expect(await balancesOf(own.merchantId)).toEqual({ available: '0.000996' });
+  });
+
+  it('the audit goes on, whatever the text of an invoice is cut into', async () => {
+    const memo = `${'x'.repeat(199)}\u{1f4b0}`;
+    takenFor(hashOf('d4'), memo);
+    expect(await look()).toEqual([taken('d4')]);
+    expect(await told()).toMatchObject([{ hash: hashOf('d4'), memo: `${'x'.repeat(199)}\ufffd` }]);
+    await resolved(hashOf('d4'));
+  });
+
+  it('it is followed behind many that stay open, and behind one that the node says nothing of', async () => {
+    const others = Array.from({ length: 200 }, (_, n) => n.toString(16).padStart(64, '0'));
+    for (const hash of [...others, hashOf('d5')]) node.known.set(hash, { ...invoice, state: 'OPEN' });
+    expect(await look()).toEqual([]);
+    await db.query(`UPDATE lightning_unknown SET found_at = now() + interval '1 minute' WHERE hash = $1`, [
+      hashOf('d5'),
+    ]);
+    node.known.get(hashOf('d5'))!.state = 'SETTLED';
+    takenFor(hashOf('d6'));
+    node.isAway = (path) => path.includes(others[0]!);
+    for (let looks = 0; looks < 2; looks += 1) await look();
+    expect((await look()).sort()).toEqual([taken('d5'), taken('d6')]);
+    node.mend();
+    await resolved(hashOf('d5'), hashOf('d6'));
+  });
+
+  it('it is found after the node has lost its memory, and counts from the beginning', async () => {
+    node.known.clear();
+    node.paid.clear();
+    await look();
+    takenFor(hashOf('d7'));
+    await look();
+    expect(await told()).toMatchObject([{ what: 'taken', hash: hashOf('d7') }]);
+  });
+});

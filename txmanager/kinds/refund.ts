@@ -1,6 +1,7 @@
 import type { EntityManager } from 'typeorm';
 import { releaseLimitUse } from '../../commands/limits/outbound-check';
 import { releaseRefund } from '../../commands/refunds/hold';
+import { returnLostFees } from '../../commands/refunds/lost-fees';
 import { minedOf, ensureMined, ensure, captureOrRelease } from '../../db/ledger/ledger';
 import { depositsById } from '../../db/payments/deposits';
 import { lockPayment, movePayment, emitPaymentEvents } from '../../db/payments/payments';
@@ -26,7 +27,7 @@ import { feeLimits, limitsFor } from '../../domain/txmanager/fee-limits';
 import { planOutgoing } from '../plan-outgoing';
 import type { ServedIntent, Obligation } from '../obligation';
 import { reopenRefunds } from '../../commands/refunds/reopen';
-import { chargeRevert, returnRevertFees } from '../charge-revert';
+import { chargeRevert } from '../charge-revert';
 import { gasWalletFor } from '../gas-wallet';
 import { expired, failureOf } from './failure';
 import { openIntents, obligationsByRef, summaryAs, type OutgoingKind } from './kind';
@@ -142,7 +143,7 @@ async function bookRefund(tx: EntityManager, refund: RefundRow, mined: AttemptRo
         : captureJournal({ ...captured, chainFee, gasFrom: 'A:treasury', txId: mined.tx_id }),
     isFromDeposits ? ensure : captureOrRelease,
   );
-  await returnRevertFees(tx, refund);
+  await returnLostFees(tx, refund);
   if (!isDone) await completeRefund(tx, refund, mined.tx_id);
 }
 /** Ends it with what has arrived, and tells its payment. */

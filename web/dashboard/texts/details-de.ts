@@ -152,9 +152,10 @@ export const details: ReadonlyArray<readonly [pattern: RegExp, german: string]> 
     /^The Lightning node took nothing for (.*) that is nobody's$/,
     'Für $1 hat der Lightning-Node nichts genommen, was niemandem gehört.',
   ],
+  [/^The money of (.*) was given away$/, 'Das Geld von $1 ist schon vergeben.'],
   [
-    /^The money of (.*) was given away, or its incident is resolved$/,
-    'Das Geld von $1 ist schon vergeben, oder seine Störung ist erledigt.',
+    /^(\S+ \S+) are there for (\S+) now, not (\S+): ask anew$/,
+    'Für $2 sind jetzt $1 da und nicht $3. Stellen Sie einen neuen Antrag.',
   ],
   [/^What was taken for (.*) is less than a satoshi$/, 'Was für $1 genommen wurde, ist weniger als ein Satoshi.'],
   [
