@@ -1,6 +1,6 @@
 import { DomainError } from '../domain/errors';
 import { inSpan, traceparentNow } from '../domain/tracing';
-import { connectionTo, TooLarge, untilAnswered, usualTries, wholeText } from './node-http';
+import { connectionTo, hearing, TooLarge, untilAnswered, usualTries, wholeText } from './node-http';
 
 /** What a node answered with an error of its own: it understood us, and said no. */
 export class RpcError extends Error {
@@ -29,15 +29,16 @@ const isQuestion = (method: string): boolean => !/^(sendrawtransaction|eth_sendR
 export function jsonRpc(url: string, user = '', password = '', patienceMs = usualMs): Rpc {
   const { node, headers, target } = connectionTo({ url, user, password });
   const request = { path: target.pathname + target.search, method: 'POST' } as const;
+  const heard = hearing(target);
   let id = 0;
   const once = async <T>(
     method: string,
     params: readonly unknown[],
-    { waitMs = patienceMs, mostBytes = usualBytes }: CallOptions,
+    { mostBytes = usualBytes }: CallOptions,
+    signal: AbortSignal,
   ): Promise<T> => {
     let answer: Answer;
     let status = 0;
-    const signal = AbortSignal.timeout(waitMs);
     try {
       const traceparent = traceparentNow();
       const given = await node.request({
@@ -59,9 +60,14 @@ export function jsonRpc(url: string, user = '', password = '', patienceMs = usua
       throw new DomainError('NODE_UNREACHABLE', `${method} at ${target.host}: HTTP ${status} without a result`);
     return answer.result as T;
   };
+  const ask = <T>(method: string, params: readonly unknown[], options: CallOptions): Promise<T> => {
+    const { waitMs = patienceMs } = options;
+    const signal = AbortSignal.timeout(waitMs);
+    return heard({ what: method, signal, isUsual: waitMs === patienceMs }, () => once(method, params, options, signal));
+  };
   return <T>(method: string, params: readonly unknown[] = [], options: CallOptions = {}): Promise<T> =>
     inSpan({ name: method, kind: 'client', attributes: { 'rpc.system': 'jsonrpc', 'rpc.method': method } }, () =>
-      untilAnswered(() => once<T>(method, params, options), isQuestion(method) ? (options.tries ?? usualTries) : 1),
+      untilAnswered(() => ask<T>(method, params, options), isQuestion(method) ? (options.tries ?? usualTries) : 1),
     );
 }
 

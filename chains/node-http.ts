@@ -51,6 +51,32 @@ export async function untilAnswered<T>(call: () => Promise<T>, tries: number): P
   }
 }
 
+/** How a call of a node is made. `isUsual`: a node that is there answers it within the time of `signal`. */
+type Heard = Readonly<{ what: string; signal: AbortSignal; isUsual?: boolean }>;
+
+/** Makes calls of one node. While it lets them wait until their time is up, one at a time finds out whether it answers
+ *  again, and the others fail at once: who waits for one network takes no place of a worker from who waits for
+ *  another. Throws NODE_UNREACHABLE (retried). docs/decisions/0101-payouts-network-by-network.md */
+export function hearing({ host }: URL): <T>(heard: Heard, call: () => Promise<T>) => Promise<T> {
+  let isSilent = false;
+  let isTried = false;
+  let heardAt = 0;
+  return async ({ what, signal, isUsual = true }, call) => {
+    const isTry = isSilent;
+    if (isTry && isTried)
+      throw new DomainError('NODE_UNREACHABLE', `${what} at ${host}: it lets another call wait, and is not asked`);
+    if (isTry) isTried = true;
+    const began = performance.now();
+    try {
+      return await call();
+    } finally {
+      if (isTry) isTried = false;
+      if (!signal.aborted) [isSilent, heardAt] = [false, performance.now()];
+      else if (isUsual && heardAt < began) isSilent = true;
+    }
+  };
+}
+
 export class TooLarge extends Error {}
 
 /** The text of an answer. Throws where it is larger than `most`. */

@@ -68,10 +68,10 @@ export const nextOf = (deps: GasDeps, owner: IntentOwner): Promise<NextIntent> =
 type Estimated = Readonly<{ waits: ReadonlyMap<string, string>; isChanged: boolean }>;
 
 /** Estimates what is planned of an owner and has no fresh estimate: transfers first, then the top-ups that buy their
- *  gas. */
-export async function estimateOwned(deps: GasDeps, owner: IntentOwner): Promise<Estimated> {
+ *  gas. `network`: what is planned on it alone. */
+export async function estimateOwned(deps: GasDeps, owner: IntentOwner, network?: NetworkId): Promise<Estimated> {
   const waits = new Map<string, string>();
-  const due = (await plannedOf(deps.db.manager, owner)).filter(isDue);
+  const due = (await plannedOf(deps.db.manager, owner, network)).filter(isDue);
   if (!due.length) return { waits, isChanged: false };
   // Its others say how a token gets its gas, and nothing of what pays for itself.
   const all = due.some(isAloneThere) ? await intentsOwnedBy(deps.db.manager, owner) : due;

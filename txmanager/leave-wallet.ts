@@ -19,10 +19,11 @@ import { transfersOf } from './top-up';
 type Group = Readonly<{ transfers: readonly IntentRow[]; topUp: IntentRow | null }>;
 
 /** Moves unsigned intents of an owner to another address, where their own is frozen or blocked and another holds
- *  enough. Signed intents stay: their bytes may be mined. The caller has locked the owner's row. */
-export async function leaveHeldUpWallets(tx: EntityManager, owner: IntentOwner): Promise<void> {
-  await leaveHeldUpGas(tx, owner);
-  const planned = (await plannedOf(tx, owner)).filter(isFromLane);
+ *  enough. Signed intents stay: their bytes may be mined. The caller has locked the owner's row. `only`: those on one
+ *  network. */
+export async function leaveHeldUpWallets(tx: EntityManager, owner: IntentOwner, only?: NetworkId): Promise<void> {
+  await leaveHeldUpGas(tx, owner, only);
+  const planned = (await plannedOf(tx, owner, only)).filter(isFromLane);
   for (const network of new Set(planned.map((intent) => intent.network))) {
     const heldUp = await heldUpWallets(tx, network);
     const isStuck = (intent: IntentRow): boolean =>
@@ -56,8 +57,8 @@ const isFromLane = ({ status, kind, network }: IntentRow): boolean =>
 
 /** Top-ups that nobody has signed come from another gas wallet where their own is frozen or blocked. A sweep of many
  *  cannot: its payments go one by one. */
-export async function leaveHeldUpGas(tx: EntityManager, owner: IntentOwner): Promise<void> {
-  const planned = (await plannedOf(tx, owner)).filter((one) => isTopUp(one) || owner.kind === 'sweep-batch');
+export async function leaveHeldUpGas(tx: EntityManager, owner: IntentOwner, only?: NetworkId): Promise<void> {
+  const planned = (await plannedOf(tx, owner, only)).filter((one) => isTopUp(one) || owner.kind === 'sweep-batch');
   for (const intent of planned) {
     const { id, network, from_address, outputs } = intent;
     if (!(await heldUpWallets(tx, network, 'gas')).includes(from_address)) continue;

@@ -5,7 +5,7 @@ import { lockRefundWithPayment } from '../db/refunds/refunds';
 import { lowerNet } from '../db/txmanager/added-fees';
 import type { IntentOwner } from '../domain/workflow-ids';
 import { receiverOf } from '../domain/chains/tags';
-import { assetOf, networkOf } from '../domain/chains/assets';
+import { assetOf, networkOf, type NetworkId } from '../domain/chains/assets';
 import { fromUnits } from '../domain/money';
 import { kinds, leavingKinds, type HoldingKind, type Kind } from '../domain/txmanager/kinds';
 import { outgoingKinds } from './kinds';
@@ -30,9 +30,9 @@ export const reassignAtOnce = (db: DataSource, owner: IntentOwner): Promise<stri
       throw error;
     });
 
-/** The same in the caller's transaction. */
-export async function reassignLost(tx: EntityManager, owner: IntentOwner): Promise<string | null> {
-  const lost = await lostOf(tx, owner);
+/** The same in the caller's transaction. `network`: what was lost on it alone. */
+export async function reassignLost(tx: EntityManager, owner: IntentOwner, network?: NetworkId): Promise<string | null> {
+  const lost = await lostOf(tx, owner, network);
   return lost.length ? reassign(tx, lost, owner.kind === 'sweep' ? owner.id : null) : null;
 }
 

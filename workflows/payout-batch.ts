@@ -7,49 +7,98 @@ import { untilAnswered } from './retry';
 import { activitiesOf, waitUntil } from './summaries';
 
 const patient = { ...untilAnswered, startToCloseTimeout: '2 minutes' };
-const act = activitiesOf<PaymentActivities>({ ...untilAnswered, ...patient });
-const signer = activitiesOf<SignerActivities>({ ...untilAnswered, ...patient, taskQueue: taskQueues.signer });
+/** `network`: what they are asked for. */
+const paymentsOf = (network?: NetworkId) => activitiesOf<PaymentActivities>({ ...untilAnswered, ...patient }, network);
+const signerOf = (network?: NetworkId) =>
+  activitiesOf<SignerActivities>({ ...untilAnswered, ...patient, taskQueue: taskQueues.signer }, network);
 
-/** Processes a mass payout until its last line has ended. A step plans as many lines as may be under way at once; all
- *  of them are signed, sent and booked together, so that a batch of 500 takes few events, and signed transfers are sent
- *  while the signer works on the others. Every step is safe to repeat; the rows have the state. Workflow id:
- *  `payout-batch/<batchId>`. Invariants: 5. */
+/** How long a network rests after a final refusal; the others go on. */
+const restMs = 60_000;
+
+/** What a batch does on a network; without one on all of them, as batches did that were started before
+ *  `payout-networks`. `lookedAt`: how many updates were known when its last look began. `hasEnded`: that look found
+ *  nothing left to do. */
+type Part = { readonly network?: NetworkId; lookedAt: number; hasEnded: boolean; says: string };
+
+/** Processes a mass payout until its last line has ended, on each network by itself: a node, a worker or a signature
+ *  that one of them waits for holds up no other. A step plans as many lines as may be under way at once; all of them
+ *  are signed, sent and booked together, so that a batch of 500 takes few events, and signed transfers are sent while
+ *  the signer works on the others. Every step is safe to repeat; the rows have the state. Workflow id:
+ *  `payout-batch/<batchId>`. Invariants: 5. Decision: 0101. */
 export async function payoutBatch(batchId: string): Promise<string> {
-  let isUpdated = false;
+  let updates = 0;
   const txIds = new Set<string>();
   wf.setHandler(updatedSignal, () => {
-    isUpdated = true;
+    updates += 1;
   });
-  const sendAll = (networks: readonly NetworkId[], isSigning = false) =>
+  const begun = { lookedAt: 0, hasEnded: false, says: 'begins' };
+  const parts: readonly Part[] = wf.patched('payout-networks')
+    ? (await paymentsOf().payoutNetworks(batchId)).map((network) => ({ ...begun, network }))
+    : [{ ...begun }];
+  // Money that a reorganisation brings back on a network that had ended is told by an update.
+  const isOver = (): boolean => parts.every(({ hasEnded, lookedAt }) => hasEnded && lookedAt === updates);
+  const tell = (part: Part, says: string): void => {
+    part.says = says;
+    wf.setCurrentDetails(parts.map((one) => `${one.network ? `${one.network}: ` : ''}${one.says}.`).join('\n\n'));
+  };
+
+  /** Until this history has grown long. */
+  async function processPart(part: Part): Promise<void> {
+    while (wf.workflowInfo().historyLength < eventsPerHistory) {
+      part.lookedAt = updates;
+      part.hasEnded = false;
+      try {
+        const step = await paymentsOf(part.network).payoutStep(batchId, ...only(part));
+        if (!step) {
+          part.hasEnded = true;
+          tell(part, 'all has ended');
+          await wf.condition(() => updates > part.lookedAt);
+          continue;
+        }
+        tell(part, step.summary);
+        for (const txId of await signAndSend(batchId, part, step)) txIds.add(txId);
+        await waitUntil(() => updates > part.lookedAt, step.lookAgainInMs, part.says);
+      } catch (error) {
+        if (wf.isCancellation(error) || !(error instanceof wf.ActivityFailure)) throw error;
+        tell(part, `refused, and asked again in a minute: ${error.cause?.message ?? error.message}`);
+        await waitUntil(() => updates > part.lookedAt, restMs, part.says);
+      }
+    }
+  }
+
+  // Another run does not wait for what one network waits for: its rows say where it stood.
+  await Promise.race([...parts.map(processPart), wf.condition(isOver)]);
+  if (isOver()) {
+    const ended = 'All payments of the batch on chains have ended: sent and booked, or given back to the balance.';
+    wf.setCurrentDetails(ended);
+    endFoundBy([...txIds]);
+    return ended;
+  }
+  endFoundBy([...txIds]);
+  return wf.continueAsNew<typeof payoutBatch>(batchId);
+}
+
+type Step = NonNullable<Awaited<ReturnType<PaymentActivities['payoutStep']>>>;
+
+const only = ({ network }: Part): [] | [NetworkId] => (network ? [network] : []);
+
+/** Has what is planned signed and what is signed sent, side by side; once more what the signer was late with. Answers
+ *  what was ever sent. */
+async function signAndSend(batchId: string, part: Part, { networks, sign }: Step): Promise<string[]> {
+  const signer = signerOf(part.network);
+  const sendAll = (to: readonly NetworkId[], isSigning = false) =>
     Promise.all(
-      networks.map((network) =>
+      to.map((network) =>
         activitiesOf<ChainActivities>(
           { ...untilAnswered, ...patient, taskQueue: taskQueues.chain(network) },
           network,
         ).sendPayouts(batchId, isSigning),
       ),
     );
-
-  while (wf.workflowInfo().historyLength < eventsPerHistory) {
-    isUpdated = false;
-    const step = await act.payoutStep(batchId);
-    if (!step) {
-      if (isUpdated) continue;
-      const ended = 'All payments of the batch on chains have ended: sent and booked, or given back to the balance.';
-      wf.setCurrentDetails(ended);
-      endFoundBy([...txIds]);
-      return ended;
-    }
-    wf.setCurrentDetails(`${step.summary}.`);
-    const { networks } = step;
-    const [sent] = await Promise.all([sendAll(networks, step.sign), step.sign && signer.signPayouts(batchId)]);
-    const late = networks.filter((_, n) => sent[n]!.isLeft);
-    const looks = [...sent, ...(await sendAll(late))];
-    for (const txId of looks.flatMap((one) => one.txIds ?? [])) txIds.add(txId);
-    const stuck = looks.flatMap((one) => one.stuck);
-    if (stuck.length) await signer.bumpPayouts(stuck);
-    await waitUntil(() => isUpdated, step.lookAgainInMs, step.summary);
-  }
-  endFoundBy([...txIds]);
-  return wf.continueAsNew<typeof payoutBatch>(batchId);
+  const [sent] = await Promise.all([sendAll(networks, sign), sign && signer.signPayouts(batchId, ...only(part))]);
+  const late = networks.filter((_, n) => sent[n]!.isLeft);
+  const looks = [...sent, ...(await sendAll(late))];
+  const stuck = looks.flatMap((one) => one.stuck);
+  if (stuck.length) await signer.bumpPayouts(stuck);
+  return looks.flatMap((one) => one.txIds ?? []);
 }

@@ -22,6 +22,7 @@ const activityWords = {
   nextWithdrawalIntent: 'Find or plan what the withdrawal sends next',
   nextConsolidation: 'Find what is moved to the hot wallet next',
   followSwap: 'Follow the order at the swap provider to our deposit or to its end',
+  payoutNetworks: 'Read on which networks the mass payout goes out',
   payoutStep: 'Book what has ended of the mass payout, and plan what can be sent',
   depositsToScreen: 'Read the deposits of the payment',
   screenPayment: 'Ask the screening provider about the senders',

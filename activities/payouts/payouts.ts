@@ -1,7 +1,7 @@
 import { networks, type NetworkId } from '../../domain/chains/assets';
 import { estimateOwned } from '../../txmanager/estimate-gas';
 import type { GasDeps } from '../../txmanager/gas-node';
-import { lockBatch } from '../../db/payouts/payouts';
+import { lockBatch, networksOf } from '../../db/payouts/payouts';
 import { reassignLost } from '../../txmanager/reassign-lost';
 import { lookAgainInMs } from '../../txmanager/plan-outgoing';
 import { bookEnded, planPending } from '../../txmanager/kinds/payouts';
@@ -18,22 +18,28 @@ export type PayoutStep = Readonly<{
 
 /** Processes a batch, step by step. */
 export const payoutActivities = ({ db, nodes }: GasDeps) => ({
-  /** Books what has ended, releases what can no longer be paid, and plans what can be. null once all of it has ended.
-   *  Safe to repeat. */
-  async payoutStep(batchId: string): Promise<PayoutStep | null> {
-    while (await db.transaction((tx) => bookEnded(tx, batchId)));
+  /** The networks that a batch is processed on, each by itself: what holds one of them up holds up no other.
+   *  docs/decisions/0101-payouts-network-by-network.md */
+  payoutNetworks: (batchId: string): Promise<NetworkId[]> => networksOf(db, batchId),
+
+  /** Books what has ended on a network, releases what can no longer be paid, and plans what can be. null once all of it
+   *  has ended there. Safe to repeat. Without a network all of them at once, for a workflow from before. */
+  async payoutStep(batchId: string, network?: NetworkId): Promise<PayoutStep | null> {
+    const owner = { kind: 'payout-batch', id: batchId } as const;
+    while (await db.transaction((tx) => bookEnded(tx, batchId, network)));
     const reasons = await db.transaction(async (tx) => {
       const { approved_at: approvedAt } = (await lockBatch(tx, batchId))!;
-      const lost = approvedAt ? await reassignLost(tx, { kind: 'payout-batch', id: batchId }) : null;
-      return lost === null ? planPending(tx, batchId) : [lost];
+      const lost = approvedAt ? await reassignLost(tx, owner, network) : null;
+      return lost === null ? planPending(tx, batchId, network) : [lost];
     });
-    const { waits } = await estimateOwned({ db, nodes }, { kind: 'payout-batch', id: batchId });
+    const { waits } = await estimateOwned({ db, nodes }, owner, network);
     if (waits.size) reasons?.push(...new Set(waits.values()));
     const open = (await db.query(
       `SELECT network, status = 'planned' AS to_sign, status IN ('planned', 'stored', 'sent') AS to_send,
          count(*)::int AS n FROM intent
-        WHERE owner_kind = 'payout-batch' AND owner_id = $1 AND NOT booked AND status <> 'dead' GROUP BY 1, 2, 3`,
-      [batchId],
+        WHERE owner_kind = 'payout-batch' AND owner_id = $1 AND NOT booked AND status <> 'dead'
+          AND network = coalesce($2, network) GROUP BY 1, 2, 3 ORDER BY network`,
+      [batchId, network ?? null],
     )) as Array<{ network: NetworkId; to_sign: boolean; to_send: boolean; n: number }>;
     if (!open.length && reasons === null) return null;
     const active = [...new Set(open.filter((row) => row.to_send).map((row) => row.network))];

@@ -1,4 +1,5 @@
 import type { DataSource } from 'typeorm';
+import type { NetworkId } from '../../domain/chains/assets';
 import { signBump } from '../../txmanager/sign/bump';
 import { signOnce } from '../../txmanager/sign/once';
 import { bumpPayouts, signPayouts } from '../../txmanager/sign/payouts';
@@ -29,9 +30,9 @@ export const signingActivities = ({
       return signBump(signer, db, intentId, seenAttempts);
     },
 
-    /** Signs what is planned of a mass payout, each once. Safe to repeat. */
-    async signPayouts(batchId: string): Promise<Readonly<{ stored: number; reason?: string }>> {
-      return signPayouts(signer, db, batchId);
+    /** Signs what is planned of a mass payout on a network, or on all of them, each once. Safe to repeat. */
+    async signPayouts(batchId: string, network?: NetworkId): Promise<Readonly<{ stored: number; reason?: string }>> {
+      return signPayouts(signer, db, batchId, network);
     },
 
     /** One more attempt for each of these, as `signBump` makes it. */

@@ -1,5 +1,5 @@
 import { DomainError } from '../../domain/errors';
-import { connectionTo, untilAnswered, usualTries, wholeText, type NodeLogin } from '../node-http';
+import { connectionTo, hearing, untilAnswered, usualTries, wholeText, type NodeLogin } from '../node-http';
 
 /** Calls of a node's HTTP API: POST with a JSON body, an answer in JSON with status 200 whatever it says. */
 
@@ -33,8 +33,13 @@ function exact(source: string): bigint {
 export function tronHttp(login: NodeLogin): Ask {
   const { node, headers, target } = connectionTo(login);
   const base = target.pathname.replace(/\/+$/, '');
-  const once = async <T>(path: string, body: object, shape: (answer: unknown) => T): Promise<T> => {
-    const signal = AbortSignal.timeout(waitMs);
+  const heard = hearing(target);
+  const once = async <T>(
+    path: string,
+    body: object,
+    shape: (answer: unknown) => T,
+    signal: AbortSignal,
+  ): Promise<T> => {
     try {
       const given = await node.request({
         path: base + path,
@@ -51,7 +56,11 @@ export function tronHttp(login: NodeLogin): Ask {
       throw new DomainError('NODE_UNREACHABLE', `${path} at ${target.host}: ${why}`);
     }
   };
-  return (path, body, shape) => untilAnswered(() => once(path, body, shape), isQuestion(path) ? usualTries : 1);
+  const ask: Ask = (path, body, shape) => {
+    const signal = AbortSignal.timeout(waitMs);
+    return heard({ what: path, signal }, () => once(path, body, shape, signal));
+  };
+  return (path, body, shape) => untilAnswered(() => ask(path, body, shape), isQuestion(path) ? usualTries : 1);
 }
 
 /** The two views of one node: at one address, unless told where its final blocks are. */

@@ -1,9 +1,11 @@
 import type { EntityManager } from 'typeorm';
+import type { NetworkId } from '../../domain/chains/assets';
 import type { Destination } from '../../domain/chains/tags';
 import { releaseJournal } from '../../domain/ledger/ledger';
 import { fit } from '../../domain/money';
 import {
   lineStatuses,
+  payoutWindow,
   viewLine,
   type BatchRow,
   type BatchStatus,
@@ -143,30 +145,67 @@ export const storeSigned = (
     JSON.stringify(rows),
   ]);
 
-/** What is planned of a batch and can be signed now: tokens wait until their gas is in the chain, and where
- *  transactions expire a wallet has one that is not done at a time. `inTurn`: with what waits for that of another
- *  owner, which takes its place in the queue where the signer is asked. */
+/** SQL: of an intent `i`, that it is signed and in no block. Transactions of coins have no window. */
+const isAhead = `i.kind = 'leg' AND i.status IN ('stored', 'sent') AND cardinality(i.deposit_ids) = 0`;
+
+/** `ahead`: so many of its wallet are signed and in no block. */
+export type Unsigned = Pick<IntentRow, 'id' | 'kind' | 'network' | 'currency' | 'from_address'> &
+  Readonly<{ ahead: number }>;
+
+/** What is planned of a batch and can be signed now: tokens wait until the gas that was planned for them is in the
+ *  chain, transfers until there is room in the window of their wallet, and where transactions expire a wallet has one
+ *  that is not done at a time. `network`: on it alone. `inTurn`: with what waits for that of another owner, which takes
+ *  its place in the queue where the signer is asked. */
 export const unsignedOf = (
   tx: Queryable,
   batchId: string,
-  inTurn = false,
-): Promise<Array<Pick<IntentRow, 'id' | 'kind' | 'network' | 'currency' | 'from_address'>>> =>
+  { network, inTurn = false }: Readonly<{ network?: string | undefined; inTurn?: boolean }> = {},
+): Promise<Unsigned[]> =>
   tx.query(
-    `SELECT i.id, i.kind, i.network, i.currency, i.from_address FROM intent i WHERE i.owner_kind = 'payout-batch'
-       AND i.owner_id = $1
-        AND i.status = 'planned' AND NOT EXISTS (
-       SELECT FROM intent g WHERE g.owner_kind = 'payout-batch' AND g.owner_id = $1 AND g.kind = 'gas'
-         AND g.status IN ('planned', 'stored', 'sent') AND g.id < i.id
-          AND i.kind <> 'gas' AND i.network = g.network AND i.currency <> g.currency
-            AND i.from_address = g.outputs->0->>'address')
+    `WITH own AS MATERIALIZED (
+       SELECT * FROM intent WHERE owner_kind = 'payout-batch' AND owner_id = $1 AND network = coalesce($3, network)),
+     gas AS (
+       SELECT g.network, g.currency, g.status, g.id, g.outputs->0->>'address' AS receiver,
+              lead(g.id) OVER (PARTITION BY g.network, g.outputs->0->>'address' ORDER BY g.id) AS next
+         FROM own g WHERE g.kind = 'gas' AND g.status <> 'dead'),
+     wallet AS (SELECT i.network, i.from_address, count(*)::int AS ahead FROM own i WHERE ${isAhead} GROUP BY 1, 2)
+     SELECT i.id, i.kind, i.network, i.currency, i.from_address, coalesce(w.ahead, 0) AS ahead
+       FROM own i LEFT JOIN wallet w ON w.network = i.network AND w.from_address = i.from_address
+      WHERE i.status = 'planned' AND (i.kind <> 'leg' OR coalesce(w.ahead, 0) < $4) AND NOT EXISTS (
+       SELECT FROM gas g WHERE g.status IN ('planned', 'stored', 'sent') AND g.id < i.id
+          AND (g.next IS NULL OR g.next > i.id)
+          AND i.kind <> 'gas' AND i.network = g.network AND i.currency <> g.currency AND i.from_address = g.receiver)
         AND NOT EXISTS (
           SELECT FROM attempt a JOIN intent o ON o.id = a.intent_id
            WHERE a.network = i.network AND a.from_address = i.from_address
              AND a.valid_from_height IS NOT NULL AND a.status IN ('stored', 'sent', 'mined') AND NOT a.is_restored
              AND (NOT $2::boolean OR (o.owner_kind = i.owner_kind AND o.owner_id = i.owner_id)))
       ORDER BY i.id`,
-    [batchId, inTurn],
+    [batchId, inTurn, network ?? null, payoutWindow],
   );
+
+/** How many transfers of a batch from one wallet are signed and in no block. */
+export async function countAhead(
+  tx: EntityManager,
+  batchId: string,
+  { network, from_address }: Pick<IntentRow, 'network' | 'from_address'>,
+): Promise<number> {
+  const [row] = await tx.query<Array<{ n: number }>>(
+    `SELECT count(*)::int AS n FROM intent i WHERE i.owner_kind = 'payout-batch' AND i.owner_id = $1
+        AND i.network = $2 AND i.from_address = $3 AND ${isAhead}`,
+    [batchId, network, from_address],
+  );
+  return row!.n;
+}
+
+/** The networks that lines of a batch go out on. Lightning is none. */
+export const networksOf = async (db: Queryable, batchId: string): Promise<NetworkId[]> =>
+  (
+    await db.query<Array<{ network: NetworkId }>>(
+      `SELECT DISTINCT network FROM payout_leg WHERE batch_id = $1 AND currency <> 'BTC_LN' ORDER BY network`,
+      [batchId],
+    )
+  ).map(({ network }) => network);
 
 /** The one way lines change: together, each one version further. Journals and events are the caller's, who holds the
  *  batch's lock. Throws where one of them is no longer as it was read. */

@@ -215,9 +215,12 @@ const lostColumns = `i.id, i.booked, i.lost->>'kind' AS kind, i.lost->>'ref' AS 
   i.lost->'outputs' AS outputs,
   (SELECT t.id FROM intent t WHERE t.kind = i.lost->>'kind' AND t.ref = i.lost->>'ref') AS twin`;
 
-/** What was lost of an owner, gas first, as it was signed. */
-export const lostOf = (tx: EntityManager, { kind, id }: IntentOwner): Promise<LostIntent[]> =>
-  tx.query<LostIntent[]>(`SELECT ${lostColumns} FROM intent i WHERE ${isOfOwner} ORDER BY i.id`, [kind, id]);
+/** What was lost of an owner, gas first, as it was signed. `network`: on it alone. */
+export const lostOf = (tx: EntityManager, { kind, id }: IntentOwner, network?: string): Promise<LostIntent[]> =>
+  tx.query<LostIntent[]>(
+    `SELECT ${lostColumns} FROM intent i WHERE ${isOfOwner} AND i.network = coalesce($3, i.network) ORDER BY i.id`,
+    [kind, id, network ?? null],
+  );
 
 /** Lost sweeps of a payment's deposits, with the gas that was bought for them. */
 export const lostSweepsOf = (tx: EntityManager, paymentId: string): Promise<LostIntent[]> =>

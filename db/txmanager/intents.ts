@@ -172,11 +172,13 @@ export const intentsOwnedBy = (tx: EntityManager, owner: IntentOwner): Promise<I
     owner.id,
   ]);
 
-/** Those that nothing is signed for: of a mass payout a few, where all of its intents may be hundreds. */
-export const plannedOf = (tx: EntityManager, owner: IntentOwner): Promise<IntentRow[]> =>
+/** Those that nothing is signed for: of a mass payout a few, where all of its intents may be hundreds. `network`: on it
+ *  alone. */
+export const plannedOf = (tx: EntityManager, owner: IntentOwner, network?: string): Promise<IntentRow[]> =>
   tx.query<IntentRow[]>(
-    `SELECT * FROM intent WHERE owner_kind = $1 AND owner_id = $2 AND status = 'planned' ORDER BY id`,
-    [owner.kind, owner.id],
+    `SELECT * FROM intent WHERE owner_kind = $1 AND owner_id = $2 AND status = 'planned'
+        AND network = coalesce($3, network) ORDER BY id`,
+    [owner.kind, owner.id, network ?? null],
   );
 
 /** Keeps the coins of an intent from every other one; final where one of them has another's lock already. */

@@ -53,7 +53,7 @@ type SignReads = Readonly<{
   signed: string[];
   /** Those that are sweeps of many. */
   shared: string[];
-  /** Those whose owners have lost something, and have not taken it over. */
+  /** Those whose owners have lost something on their network, and have not taken it over. */
   lost: string[];
   own: OwnAddressRow[];
   freezes: Array<{ currency: string; reason: string }>;
@@ -72,7 +72,7 @@ export async function signReads(
                    WHERE s.intent_id = ANY($1::bigint[]) AND s.dropped_at IS NULL) AS shared,
             ARRAY(SELECT i.id FROM intent i WHERE i.id = ANY($1::bigint[]) AND EXISTS (
                    SELECT FROM intent l WHERE l.owner_kind = 'lost' AND l.lost_owner_kind = i.owner_kind
-                      AND l.lost_owner_id = i.owner_id AND l.status <> 'dead')) AS lost,
+                      AND l.lost_owner_id = i.owner_id AND l.network = i.network AND l.status <> 'dead')) AS lost,
             (SELECT coalesce(jsonb_agg(jsonb_build_object('address', o.address, 'role', o.role,
                       'merchant_id', o.merchant_id, 'branch', o.branch, 'key_index', o.key_index)), '[]')
                FROM address o WHERE o.network = $2 AND o.address = ANY($3) AND o.tag = '') AS own,

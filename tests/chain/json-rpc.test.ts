@@ -91,6 +91,35 @@ it('waits, tries and reads as much as it is told', async () => {
   expect(await rpc('some', [], { mostBytes: 20_000 })).toHaveLength(10_000);
 });
 
+it('lets one call at a time wait for a node that does not answer: the others fail at once', async () => {
+  const rpc = jsonRpc(url, '', '', 1500);
+  answer = () => undefined;
+  const many = (): Promise<unknown[]> =>
+    Promise.all(Array.from({ length: 20 }, () => rpc('some').catch((error: { code: string }) => error.code)));
+  const failed = Array(20).fill('NODE_UNREACHABLE');
+  expect(await many()).toEqual(failed);
+  expect(asked.length).toBeGreaterThanOrEqual(20); // nobody knew yet
+  const probe = rpc('some').catch(() => undefined);
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  asked = [];
+  expect(await many()).toEqual(failed);
+  expect(asked).toHaveLength(0);
+  await probe;
+  // As soon as it answers one, it is asked everything again.
+  answer = (response) => says(response, { result: 1 });
+  expect(await many()).toEqual(Array(20).fill(1));
+  // A call that takes long by itself says nothing of the node, and one that it answers meanwhile that it is there.
+  answer = (response, method) => void setTimeout(() => says(response, { result: 1 }), method === 'long' ? 3000 : 0);
+  await Promise.all([rpc('long', [], { waitMs: 100, tries: 1 }).catch(() => undefined)]);
+  const long = rpc('long', [], { tries: 1 }).catch(() => undefined);
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  await rpc('some');
+  await long;
+  asked = [];
+  expect(await many()).toEqual(Array(20).fill(1));
+  expect(asked).toHaveLength(20);
+});
+
 it('sends what it sends to the address alone: no redirect is followed, no proxy of the environment asked', async () => {
   const rpc = jsonRpc(url);
   process.env.HTTP_PROXY = 'http://127.0.0.1:1';

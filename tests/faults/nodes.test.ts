@@ -1,10 +1,13 @@
+import { randomBytes } from 'node:crypto';
 import { createCodecs } from '../../chains/adapters';
+import { addToWhitelist } from '../../db/wallets/whitelist';
 import { parseConfig } from '../../domain/config';
 import { assetOf } from '../../domain/chains/assets';
 import { toUnits } from '../../domain/money';
 import { reorgEthereum } from '../../sandbox/chain-tools';
 import { bitcoinCall, mineBitcoin } from '../../sandbox/miner';
 import { call } from '../../sandbox/parts/json-rpc';
+import { creditFromCapital } from '../credit-from-capital';
 import { RpcProxy } from './rpc-proxy';
 import { World, type Invoice, type Shop } from '../world';
 
@@ -99,6 +102,55 @@ it('does not expire an invoice that was paid in time while the node could not be
   ethereum.heal();
   await world.sees(shop, invoice.id, 'SETTLED', { mine: 'ETH', ms: 90_000 });
 });
+
+/** While blocks come. */
+async function mining<T>(currency: string, act: () => Promise<T>): Promise<T> {
+  const miner = setInterval(() => void world.payer.mine(currency, 1).catch(() => undefined), 700);
+  try {
+    return await act();
+  } finally {
+    clearInterval(miner);
+  }
+}
+
+it('pays the lines of a mass payout on one network while the node of another is away', async () => {
+  const ann = world.visitor('ann@payouts.example');
+  await ann.register('Payouts');
+  const { merchantId, id: userId } = await ann.enrol();
+  const codecs = createCodecs(parseConfig(world.stack.env).chain);
+  const to = { BTC: codecs.bitcoin, ETH: codecs.ethereum };
+  const rows = [];
+  for (const [currency, amount, lines] of [
+    ['BTC', '0.01', 2],
+    ['ETH', '0.01', 70],
+  ] as const) {
+    await mining(currency, () => world.payIn(currency, '2', 90_000));
+    await creditFromCapital(world.db, merchantId, currency, '1.5');
+    const address = to[currency].derive(to[currency].extendedKey(randomBytes(64), 'deposit'), 0);
+    const entry = { type: 'wallet', currency, address, destinationTag: null } as const;
+    await addToWhitelist(world.db.manager, merchantId, { id: userId, email: ann.email }, entry);
+    rows.push(...Array.from({ length: lines }, () => ({ currency, address, amount })));
+  }
+  bitcoin.arm({ kind: 'dropBefore' });
+  const { body } = await ann.post('/api/v1/mass-payouts', { rows, totpCode: await ann.totpCode() });
+  const id: string = body.data._id;
+  const ended = (currency: keyof typeof to) =>
+    mining(currency, () =>
+      world.until(
+        `the lines in ${currency} have arrived`,
+        async () => {
+          const open = `SELECT FROM payout_leg WHERE batch_id = $1 AND currency = $2 AND status <> 'completed'`;
+          return !(await world.db.query(open, [id, currency])).length;
+        },
+        90_000,
+      ),
+    );
+  await ended('ETH');
+  const done = `SELECT FROM payout_leg WHERE batch_id = $1 AND status = 'completed'`;
+  expect(await world.db.query(done, [id])).toHaveLength(70);
+  bitcoin.heal();
+  await ended('BTC');
+}, 400_000);
 
 it('credits nothing on a receipt that lies about success', async () => {
   const invoice = await world.invoice(shop, { amount: 25, currency: 'ETH' });

@@ -48,6 +48,7 @@ const answers = {
     3: [{ state: 'final' }],
     4: [{ state: 'failed' }],
   },
+  payoutNetworks: { many: [['ethereum']], 'many-without': [['ethereum']] },
   payoutStep: {
     many: [step('first'), step('second'), null],
     'many-without': [step('first'), step('second'), null],

@@ -30,6 +30,7 @@ it('has a history of every ending that a workflow over money has by itself', () 
     ...[
       'payoutBatch-mixed',
       'payoutBatch-cancelled',
+      'payoutBatch-networks',
       'webhook-retried',
       'webhook-second-attempt',
       'screening-clear',

@@ -1,5 +1,5 @@
 import type { EntityManager } from 'typeorm';
-import { isByLightning, networkOf } from '../../domain/chains/assets';
+import { isByLightning, networkOf, type NetworkId } from '../../domain/chains/assets';
 import { destinationOf } from '../../domain/chains/tags';
 import { payoutWindow, unitsOf, type BatchRow, type PayoutLineRow } from '../../domain/payouts/payout';
 import { linesOf, linesPaidBy, lockBatch } from '../../db/payouts/payouts';
@@ -18,13 +18,13 @@ import { bookIntent } from '../book';
 const perTransaction = 100;
 
 /** Plans the lines that nothing is planned for, as many as may be under way. Why others wait; null where none is
- *  left. What goes by Lightning has no plan: the signer looks for its rows. */
-export async function planPending(tx: EntityManager, batchId: string): Promise<string[] | null> {
+ *  left. What goes by Lightning has no plan: the signer looks for its rows. `network`: lines on it alone. */
+export async function planPending(tx: EntityManager, batchId: string, network?: NetworkId): Promise<string[] | null> {
   const batch = await lockBatch(tx, batchId);
   if (!batch?.approved_at) return null;
-  await leaveHeldUpWallets(tx, { kind: 'payout-batch', id: batchId });
+  await leaveHeldUpWallets(tx, { kind: 'payout-batch', id: batchId }, network);
   const all = await linesOf(tx, batchId, ['pending']);
-  const pending = all.filter(({ currency }) => !isByLightning(currency));
+  const pending = all.filter((line) => !isByLightning(line.currency) && line.network === (network ?? line.network));
   if (!pending.length) return null;
   const unlisted = await unlistedAmong(tx, pending);
   if (unlisted.length) {
@@ -63,13 +63,14 @@ async function planCurrency(
   const { currency, network } = lines[0]!;
   const isUtxo = networkOf(currency).kind === 'utxo';
   // Transactions of coins are numbered through all networks of a batch. Intents that wait in a lane that is held up do
-  // not count against the others.
+  // not count against the others, and those of an asset that nothing is signed of not against other assets: the signer
+  // keeps all of them within the window of their wallet.
   const [known] = await tx.query<Array<{ all: number; open: number }>>(
     `SELECT count(*)::int AS all,
-            (count(*) FILTER (WHERE network = $2 AND status IN ('planned', 'stored', 'sent')
-              AND NOT from_address = ANY($3)))::int AS open
+            (count(*) FILTER (WHERE network = $2 AND (status IN ('stored', 'sent')
+              OR status = 'planned' AND currency = $4) AND NOT from_address = ANY($3)))::int AS open
        FROM intent WHERE owner_kind = 'payout-batch' AND owner_id = $1 AND kind = 'leg'`,
-    [batch.id, network, isUtxo ? [] : await heldUpWallets(tx, network)],
+    [batch.id, network, isUtxo ? [] : await heldUpWallets(tx, network), currency],
   );
   const free = isUtxo ? perTransaction : payoutWindow - known!.open;
   if (free <= 0) return null;
@@ -95,15 +96,15 @@ async function planCurrency(
 const perBooking = 64;
 
 /** Whether there was something to book. First what has arrived, then, in another transaction, what was reverted: each
- *  locks the balances currency by currency. */
-export async function bookEnded(tx: EntityManager, batchId: string): Promise<boolean> {
+ *  locks the balances currency by currency. `network`: what has ended on it alone. */
+export async function bookEnded(tx: EntityManager, batchId: string, network?: NetworkId): Promise<boolean> {
   const batch = await lockBatch(tx, batchId);
   if (!batch) throw new Error(`No payout ${batchId}`);
   const ended = await tx.query<Array<{ id: string; currency: string; is_paid: boolean }>>(
     `SELECT id, currency, kind = 'leg' AND status = 'final' AS is_paid FROM intent
       WHERE owner_kind = 'payout-batch' AND owner_id = $1 AND NOT booked AND status IN ('final', 'failed')
-      ORDER BY id LIMIT $2 FOR UPDATE`,
-    [batchId, perBooking],
+        AND network = coalesce($3, network) ORDER BY id LIMIT $2 FOR UPDATE`,
+    [batchId, perBooking, network ?? null],
   );
   const paid = ended.filter((intent) => intent.is_paid).map((intent) => intent.id);
   if (paid.length) await bookPaid(tx, batchId, paid);

@@ -116,8 +116,7 @@ async function nextSigned(
   let isLeft = true;
   for (let n = 1; ; n += 1) {
     // In this order: what is signed between the two is found. Tokens that wait for their gas are not to be signed now.
-    if (n % thoroughLooks === 0)
-      isLeft = (await unsignedOf(db, batchId)).some((intent) => intent.network === adapter.network);
+    if (n % thoroughLooks === 0) isLeft = (await unsignedOf(db, batchId, { network: adapter.network })).length > 0;
     const [now] = await prepared(db, 'signed-lines').query<Array<{ is_stored: boolean; is_planned: boolean }>>(
       `SELECT coalesce(bool_or(status = 'stored'
           AND NOT id = ANY($3::bigint[])), false) AS is_stored, coalesce(bool_or(status = 'planned'),

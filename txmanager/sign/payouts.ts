@@ -1,14 +1,21 @@
 import { setImmediate as afterItIsAsked } from 'node:timers/promises';
 import type { DataSource, EntityManager } from 'typeorm';
 import type { KeyPath } from '../../domain/chains/chain';
-import { isToken } from '../../domain/chains/assets';
+import { isToken, type NetworkId } from '../../domain/chains/assets';
 import type { Destination } from '../../domain/chains/tags';
 import { DomainError } from '../../domain/errors';
 import { payoutWindow } from '../../domain/payouts/payout';
 import { isTopUp } from '../../domain/txmanager/kinds';
 import { refreshBatch } from '../../commands/payouts/refresh';
 import { failPoint } from '../../db/fail-point';
-import { lockBatch, storeSigned, unsignedOf, type SignedTransfer } from '../../db/payouts/payouts';
+import {
+  countAhead,
+  lockBatch,
+  storeSigned,
+  unsignedOf,
+  type SignedTransfer,
+  type Unsigned,
+} from '../../db/payouts/payouts';
 import type { IntentRow } from '../../db/txmanager/intents';
 import { limitsOf } from '../fee-caps';
 import { heldAt, transferOf } from './account';
@@ -23,28 +30,27 @@ import { recordedIntent } from './record';
 import { codecOf, familyOf, networkKind, type Signed, type Signer } from './signer';
 import { openIncident } from '../../db/incidents';
 
-/** Signs what is planned of a mass payout, each once. Tokens wait until their gas is in the chain. Safe to repeat. */
+/** Signs what is planned of a mass payout on a network, or on all of them, each once. Tokens wait until their gas is in
+ *  the chain. Safe to repeat. */
 export async function signPayouts(
   signer: Signer,
   db: DataSource,
   batchId: string,
+  only?: NetworkId,
 ): Promise<Readonly<{ stored: number; reason?: string }>> {
-  const planned = await unsignedOf(db, batchId, true);
-  const transfers = new Map<string, string[]>();
-  for (const { id, kind, network, currency, from_address } of planned)
-    if (!isTopUp({ kind }) && networkKind(network) === 'account' && !familyOf(signer, network)) {
-      const from = `${network} ${currency} ${from_address}`;
-      transfers.set(from, [...(transfers.get(from) ?? []), id]);
-    }
+  const planned = await unsignedOf(db, batchId, { network: only, inTurn: true });
   let stored = 0;
-  for (const ids of transfers.values())
-    for (let n = 0; n < ids.length; n += payoutWindow)
-      stored += await signTogether(signer, db, batchId, ids.slice(n, n + payoutWindow));
+  const later = new Set<string>();
+  for (const some of togetherOf(signer, planned)) {
+    const signed = await signTogether(signer, db, batchId, some);
+    stored += signed.stored;
+    for (const id of signed.later) later.add(id);
+  }
   // One by one what is left: gas, coins, and whatever is not as it should be.
   const left = (await db.query(
     `SELECT id, network, from_address, gas_limit FROM intent WHERE id = ANY($1::bigint[]) AND status = 'planned'
       ORDER BY id`,
-    [planned.map((intent) => intent.id)],
+    [planned.map((intent) => intent.id).filter((id) => !later.has(id))],
   )) as Array<Pick<IntentRow, 'id' | 'network' | 'from_address' | 'gas_limit'>>;
   let reason: string | undefined;
   const taken = new Set<string>();
@@ -98,25 +104,54 @@ async function apart(db: DataSource, intentId: string, sign: () => Promise<Signe
   }
 }
 
-/** Transfers of one payout from one address, signed and stored together: one lock of the wallet, nonces without a gap.
- *  What may not be signed now is left to `signOnce`, which says why. Returns how many there were. */
-async function signTogether(signer: Signer, db: DataSource, batchId: string, ids: readonly string[]): Promise<number> {
-  const stored = await db.transaction(async (tx) => {
+/** Transfers of one asset from one address, no more than its window. `isTight`: with the others of the address there
+ *  may be more than its window has room for. */
+type Together = Readonly<{ ids: readonly string[]; isTight: boolean }>;
+
+/** Apart by address, and by asset: what must wait of one asset leaves its room to the others. */
+function togetherOf(signer: Signer, planned: readonly Unsigned[]): Together[] {
+  const transfers = planned.filter(
+    ({ kind, network }) => !isTopUp({ kind }) && networkKind(network) === 'account' && !familyOf(signer, network),
+  );
+  const wallets = Map.groupBy(transfers, ({ network, from_address: from }) => `${network} ${from}`);
+  return [...wallets.values()].flatMap((some) => {
+    const isTight = some[0]!.ahead + some.length > payoutWindow;
+    return [...Map.groupBy(some, ({ currency }) => currency).values()].flatMap((of) =>
+      Array.from({ length: Math.ceil(of.length / payoutWindow) }, (_, n) => ({
+        ids: of.slice(n * payoutWindow, (n + 1) * payoutWindow).map(({ id }) => id),
+        isTight,
+      })),
+    );
+  });
+}
+
+/** Of one payout, signed and stored together: one lock of the wallet, nonces without a gap. What may not be signed now
+ *  is left to `signOnce`, which says why. `stored`: how many were. `later`: they wait for room in the window. */
+async function signTogether(
+  signer: Signer,
+  db: DataSource,
+  batchId: string,
+  { ids, isTight }: Together,
+): Promise<Readonly<{ stored: number; later: readonly string[] }>> {
+  const signed = await db.transaction(async (tx) => {
     const [first, ...others] = (await lockAsked(tx, ids, 'first')).filter(({ planned }) => isPayout(planned, batchId));
-    if (!first) return 0;
+    if (!first) return { stored: 0, later: [] };
     const asked = [first, ...others.filter(({ planned }) => isSameWallet(planned, first.planned))];
     const answers = await verdictsOn(signer, tx, asked, 'first');
-    const due = answers.filter(({ verdict }) => verdict.state === 'sign');
-    if (!due.length) return 0;
-    const count = await signAndStore(signer, tx, due);
-    if (!count) return 0;
-    // Of all of them: they are of one batch, which is locked since its row was read.
+    const all = answers.filter(({ verdict }) => verdict.state === 'sign');
+    // The batch is locked since its row was read: nobody else signs of it meanwhile.
+    const room = isTight ? Math.max(0, payoutWindow - (await countAhead(tx, batchId, first.planned))) : all.length;
+    const due = all.slice(0, room);
+    const later = all.slice(room).map(({ planned }) => planned.id);
+    const stored = due.length ? await signAndStore(signer, tx, due) : 0;
+    if (!stored) return { stored, later };
+    // Of all of them: they are of one batch.
     await due[0]!.obligation!.allStored!();
     await failPoint('sign.beforeCommit');
-    return count;
+    return { stored, later };
   });
   await failPoint('sign.afterCommit');
-  return stored;
+  return signed;
 }
 
 const isPayout = ({ kind, owner_kind, owner_id }: IntentRow, batchId: string): boolean =>
