@@ -4,7 +4,7 @@ import type { ChainActivities, PaymentActivities, SignerActivities } from '../ac
 import { endFoundBy } from './found-by';
 import { eventsPerHistory, updatedSignal, taskQueues } from './messages';
 import { untilAnswered } from './retry';
-import { activitiesOf, waitUntil } from './summaries';
+import { activitiesOf, waitFor, waitUntil } from './summaries';
 
 const patient = { ...untilAnswered, startToCloseTimeout: '2 minutes' };
 /** `network`: what they are asked for. */
@@ -52,7 +52,7 @@ export async function payoutBatch(batchId: string): Promise<string> {
         if (!step) {
           part.hasEnded = true;
           tell(part, 'all has ended');
-          await wf.condition(() => updates > part.lookedAt);
+          await waitFor(() => updates > part.lookedAt);
           continue;
         }
         tell(part, step.summary);
@@ -67,7 +67,7 @@ export async function payoutBatch(batchId: string): Promise<string> {
   }
 
   // Another run does not wait for what one network waits for: its rows say where it stood.
-  await Promise.race([...parts.map(processPart), wf.condition(isOver)]);
+  await Promise.race([...parts.map(processPart), waitFor(isOver)]);
   if (isOver()) {
     const ended = 'All payments of the batch on chains have ended: sent and booked, or given back to the balance.';
     wf.setCurrentDetails(ended);

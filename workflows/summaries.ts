@@ -74,5 +74,8 @@ export const localActivitiesOf = <A>(options: wf.LocalActivityOptions): Activiti
 export const waitUntil = (isDue: () => boolean, timeout: Duration, why: string): Promise<boolean> =>
   wf.condition(isDue, timeout, { summary: inShort(`Until the next look: ${why}`) });
 
+/** Waits without a timer: the history has nothing of it. */
+export const waitFor = (isDue: () => boolean): Promise<void> => wf.condition(isDue);
+
 /** Waits for `duration`, whatever happens. */
 export const pause = (duration: Duration, why: string): Promise<void> => wf.sleep(duration, { summary: inShort(why) });
