@@ -7,6 +7,7 @@ import { passwordVariable, roles as databaseRoles } from '../db/roles/roles';
 import { asked, parseConfig, type ProcessName } from '../domain/config';
 import { configSchema } from '../domain/settings';
 import { historyShards } from '../sandbox/parts/temporal-on-postgres/settings';
+import { composeFile } from './compose-file';
 
 type Service = {
   image: string;
@@ -37,7 +38,7 @@ type Compose = {
 
 const root = join(__dirname, '..');
 const text = readFileSync(join(root, 'docker-compose.yml'), 'utf8');
-const compose = parse(text, { merge: true }) as Compose;
+const compose = composeFile() as Compose;
 const services = Object.entries(compose.services);
 /** What a test instance has otherwise. */
 const override = parse(readFileSync(join(root, 'docker-compose.test.yml'), 'utf8'), {

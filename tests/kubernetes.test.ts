@@ -6,6 +6,7 @@ import { roles as databaseRoles } from '../db/roles/roles';
 import { networks } from '../domain/chains/assets';
 import { asked, parseConfig, type ProcessName } from '../domain/config';
 import { configSchema } from '../domain/settings';
+import { composeFile } from './compose-file';
 
 /** The manifests for Kubernetes say of each process what docker-compose.yml says of it. */
 
@@ -65,7 +66,7 @@ const containerOf = ({ spec }: Manifest): Container => spec.template.spec.contai
 const secretsOf = ({ spec }: Manifest): string[] =>
   spec.template.spec.volumes.flatMap(({ secret }) => (secret ? [secret.secretName] : [])).sort();
 
-const compose = parse(readFileSync(join(__dirname, '../docker-compose.yml'), 'utf8'), { merge: true }) as {
+const compose = composeFile() as {
   services: Record<string, { build?: string; command?: string[]; secrets?: string[] }>;
 };
 const known = Object.keys(configSchema.properties);

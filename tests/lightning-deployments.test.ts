@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { parse, parseAllDocuments } from 'yaml';
 import { parseConfig, type ProcessName } from '../domain/config';
 import { root } from '../sandbox/paths';
+import { composeFile } from './compose-file';
 
 /** What gives a deployment a Lightning node: the file beside docker-compose.yml, and the component for Kubernetes. Both
  *  give each process the same, and what is given lets it start in production. */
@@ -14,9 +15,8 @@ type Compose = Readonly<{
   secrets: Readonly<Record<string, { file: string }>>;
   networks: Readonly<Record<string, { internal?: boolean }>>;
 }>;
-const yaml = (file: string): unknown => parse(readFileSync(join(root, file), 'utf8'), { merge: true }) as unknown;
-const base = yaml('docker-compose.yml') as Compose;
-const more = yaml('docker-compose.lightning.yml') as Compose;
+const base = composeFile() as Compose;
+const more = composeFile('docker-compose.lightning.yml') as Compose;
 
 const settings = {
   LIGHTNING_URL: 'https://lnd:8080',
@@ -57,7 +57,9 @@ describe('docker-compose.lightning.yml', () => {
 type Patch = Readonly<{ target: { kind: string; name: string }; patch: string }>;
 type Added = Readonly<{ op: string; path: string; value: Readonly<Record<string, unknown>> }>;
 const folder = join(root, 'deploy/kubernetes');
-const { patches } = yaml('deploy/kubernetes/lightning/kustomization.yaml') as { patches: Patch[] };
+const { patches } = parse(readFileSync(join(root, 'deploy/kubernetes/lightning/kustomization.yaml'), 'utf8')) as {
+  patches: Patch[];
+};
 const addedTo = (name: string, list: string): Array<Added['value']> =>
   patches
     .filter(({ target }) => target.kind === 'Deployment' && target.name === name)

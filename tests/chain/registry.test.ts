@@ -1,7 +1,6 @@
 /** @jest-environment node */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { parse } from 'yaml';
 import { createAdapter, createCodec, createCodecs } from '../../chains/adapters';
 import {
   assets,
@@ -23,6 +22,7 @@ import { compare } from '../../domain/money';
 import { playMoney } from '../../sandbox/play-money';
 import { coinNodeName } from '../../sandbox/stack/coin-nodes';
 import { fixedPorts } from '../../sandbox/stack/ports';
+import { composeFile } from '../compose-file';
 import { evmChain, otherCoin, register } from './registering';
 
 type Compose = {
@@ -32,7 +32,7 @@ type Compose = {
 const nowhere: ChainSettings = { chainNames: {}, chainIds: {}, tokenContracts: {}, sweepers: {} };
 const root = join(__dirname, '..', '..');
 const read = (path: string): string => (existsSync(join(root, path)) ? readFileSync(join(root, path), 'utf8') : '');
-const { services } = parse(read('docker-compose.yml'), { merge: true }) as Compose;
+const { services } = composeFile() as Compose;
 const example = read('.env.example');
 
 /** The variables that the adapter of a network is made from, or null where none can be made. */
