@@ -121,8 +121,9 @@ export async function torture(options: TortureOptions): Promise<TortureReport> {
       }),
     );
     done = await meanwhile;
-    const { done: seen, moves } = await outside;
+    const { done: seen, moves, calmFees } = await outside;
     sky = { ...seen, ...(await simulated), ...(await still) };
+    await calmFees();
     say('Calm: draining');
     await liftSuspension?.();
     await ends;

@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { times } from '../../domain/money';
+import { mineEthereum } from '../../sandbox/miner';
 import { call } from '../../sandbox/parts/json-rpc';
 import type { RpcProxy } from '../faults/rpc-proxy';
 import type { Done } from './kills';
@@ -43,15 +44,19 @@ export function weatherOf(seed: number, minutes: number): readonly Weather[] {
 
 type Prices = { USD: Record<string, string> };
 
-/** Lets the weather happen, when it says so. Resolves to how often each kind was seen, and how prices moved. */
+/** Lets the weather happen, when it says so. Resolves to how often each kind was seen, how prices moved, and what brings
+ *  the base fee down again, for when nothing is killed any more: an idle chain has no blocks by which it would fall. */
 export async function weather(
   { world }: Stage,
   ethereum: RpcProxy,
   planned: readonly Weather[],
   began: number,
   say: (line: string) => void,
-): Promise<{ done: Done; moves: PriceMove[] }> {
+): Promise<{ done: Done; moves: PriceMove[]; calmFees: () => Promise<void> }> {
   const { ethRpcUrl } = world.chains;
+  const usual = await baseFee(ethRpcUrl);
+  const setBaseFee = (fee: bigint): Promise<unknown> =>
+    call(ethRpcUrl, 'anvil_setNextBlockBaseFeePerGas', [`0x${fee.toString(16)}`]);
   const file = join(world.dataDir, 'prices.json');
   const first = JSON.parse(readFileSync(file, 'utf8')) as Prices;
   const others = first.USD;
@@ -67,11 +72,8 @@ export async function weather(
       await sleep(forMs);
     },
     async 'base fee'({ forMs }) {
-      const before = await baseFee(ethRpcUrl);
       for (const end = Date.now() + forMs; Date.now() < end; await sleep(250))
-        await call(ethRpcUrl, 'anvil_setNextBlockBaseFeePerGas', [`0x${(before * baseFeeFactor).toString(16)}`]).catch(
-          () => undefined, // the node is down for a moment
-        );
+        await setBaseFee(usual * baseFeeFactor).catch(() => undefined); // the node is down for a moment
     },
     async 'no traces'({ forMs }) {
       const error = { code: -32000, message: 'required historical state unavailable' };
@@ -95,7 +97,12 @@ export async function weather(
     done[one.kind] = (done[one.kind] ?? 0) + 1;
     await act[one.kind](one);
   }
-  return { done, moves };
+  const calmFees = async (): Promise<void> => {
+    if (!planned.length) return;
+    await setBaseFee(usual);
+    await mineEthereum(ethRpcUrl);
+  };
+  return { done, moves, calmFees };
 }
 
 async function baseFee(ethRpcUrl: string): Promise<bigint> {
