@@ -58,7 +58,7 @@ export async function followInvoices(deps: LightningDeps): Promise<number> {
 async function followOne(deps: LightningDeps, row: UnfinishedInvoice): Promise<boolean> {
   const hash = row.hash ?? (await named(deps, row));
   // What the node cannot make, or has made otherwise, is sent back all the same once nobody wants it.
-  if (row.state === 'planned' && hash) await make(deps, row, hash).catch((error: unknown) => note(deps, row, error));
+  if (row.isToMake && hash) await make(deps, row, hash).catch((error: unknown) => note(deps, row, error));
   for (let looks = 0; looks < mostLooks; looks += 1) {
     const lookedAt = clockOf(deps);
     const look = { ...(await lookAt(deps, hash)), isPast: row.isPast };

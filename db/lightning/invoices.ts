@@ -77,20 +77,23 @@ export const noteLooked = (tx: EntityManager, id: string): Promise<number> =>
   changedCount(tx, 'UPDATE lightning_invoice SET looked_at = clock_timestamp() WHERE id = $1', [id]);
 
 /** `isQuiet`: its payment waits and has time left, it is open by the row and by the node, and was asked about since the
- *  last recovery: nothing is to be done. `isPast`: the time of its payment is over. */
-export type UnfinishedInvoice = InvoiceRow & Readonly<{ isQuiet: boolean; isPast: boolean }>;
+ *  last recovery: nothing is to be done. `isPast`: the time of its payment is over. `isToMake`: the node has to make it,
+ *  for its payment still waits. */
+export type UnfinishedInvoice = InvoiceRow & Readonly<{ isQuiet: boolean; isPast: boolean; isToMake: boolean }>;
 
 /** All that something may still happen to: first what the node may hold money of, then what it has to make, of each
- *  merchant in turn, so that none waits for all of another's; those beside an address last, for nobody waits for them.
- *  `open`: what the node says is open. */
+ *  merchant in turn, so that none waits for all of another's; then those beside an address, for nobody waits for them.
+ *  Last what nobody wants any more: a payer who waits must not wait for that. `open`: what the node says is open. */
 export const unfinishedInvoices = (db: DataSource, open: ReadonlySet<string>): Promise<UnfinishedInvoice[]> =>
   db.query<UnfinishedInvoice[]>(
     `SELECT i.*, p.expires_at <= clock_timestamp() AS "isPast",
             i.state = 'open' AND i.hash = ANY($1::text[]) AND p.expires_at > clock_timestamp()
               AND (greatest(i.created_at, i.looked_at) < (SELECT restored_at())) IS NOT TRUE
-              AND wants_lightning(i.id) AS "isQuiet"
+              AND wants_lightning(i.id) AS "isQuiet",
+            i.state = 'planned' AND wants_lightning(i.id) AS "isToMake"
        FROM lightning_invoice i JOIN payment p ON p.id = i.payment_id WHERE i.over_at IS NULL
       ORDER BY coalesce(i.state IN ('planned', 'cancelling') OR i.hash = ANY($1::text[]), true),
+               i.state = 'planned' AND NOT wants_lightning(i.id),
                i.beside IS NOT NULL,
                row_number() OVER (PARTITION BY p.merchant_id, i.beside
                                       ORDER BY i.state <> 'planned', i.created_at, i.id),

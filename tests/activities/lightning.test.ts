@@ -111,6 +111,29 @@ it('makes the invoice of each merchant in turn, and waits with no money, however
   expect([await follow(), await follow()]).toEqual([9, 0]);
 });
 
+it('makes what a payer waits for before it ends what nobody wants, which it does not make', async () => {
+  const gone = await offered();
+  for (let n = 0; n < 40; n += 1) await aPaymentWithInvoice(db, payments, gone.merchantId);
+  await db.query(`UPDATE payment SET status = 'CANCELLED', state_version = state_version + 1 WHERE merchant_id = $1`, [
+    gone.merchantId,
+  ]);
+  await db.query('UPDATE merchant_counter SET open_payments = 0 WHERE merchant_id = $1', [gone.merchantId]);
+  const awaited = await aPaymentWithInvoice(db, payments, gone.merchantId);
+  const made: string[] = [];
+  const { invoices } = deps;
+  const create: LndInvoices['create'] = (asked) => {
+    made.push(asked.description!);
+    return invoices.create(asked);
+  };
+  const look = (): Promise<number> => followInvoices({ ...deps, invoices: { ...invoices, create } });
+  expect(await look()).toBeGreaterThan(1);
+  expect((await read(awaited.invoiceId)).state).toBe('open');
+  await cancelled(awaited);
+  expect([await look(), await look()]).toEqual([0, 0]);
+  expect(made).toEqual([awaited.paymentId]);
+  expect(await audit(db)).toEqual([]);
+});
+
 it('settles a payment in one transaction: four moves, their events, and the balance', async () => {
   const { merchantId, paymentId, invoiceId } = await offered();
   expect(await follow()).toBe(1);
