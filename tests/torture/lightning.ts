@@ -3,18 +3,23 @@ import { join } from 'node:path';
 import { knownNode } from '../../db/lightning/node';
 import { addLightningWallet } from '../../db/wallets/wallets';
 import { lightningCurrency } from '../../domain/lightning/currency';
+import { openChannel, untilActive } from '../../sandbox/parts/lightning/channels';
 import { closed } from '../../sandbox/parts/listening';
 import { ownCertificate } from '../../sandbox/parts/own-certificate';
 import type { Stack } from '../../sandbox/stack';
 import { RpcProxy } from '../faults/rpc-proxy';
 import type { Shop, World } from '../world';
 import { lightningHost, type LightningHost } from './lightning-host';
+import type { Done } from './kills';
 import { LightningPayer } from './lightning-payer';
 
 /** Lightning in a run: the way to our node goes through a proxy, and the payer has a node and addresses. */
 
 /** What a run has of Lightning. `host`: null where this machine gives it no port. */
-export type Lightning = Readonly<{ payer: LightningPayer; host: LightningHost | null }>;
+export type Lightning = Readonly<{ payer: LightningPayer; host: LightningHost | null }> & {
+  /** Between the two nodes. */
+  channels: number;
+};
 
 export type LightningDoors = Readonly<{
   proxy: RpcProxy;
@@ -47,5 +52,22 @@ export async function beginLightning(world: World, shop: Shop, { host }: Lightni
   host?.of(payer);
   await world.until('our Lightning node is followed', async () => (await knownNode(world.db)) !== null, 120_000);
   await addLightningWallet(world.db.manager, { merchantId: shop.id, currency: lightningCurrency });
-  return { payer, host };
+  return { payer, host, channels: 1 };
+}
+
+/** Satoshi of a channel in which all is the payer's. */
+const capacity = 16_000_000n;
+
+/** Opens another channel where theirs does not come up again, as its owner would: after a kill lnd 0.20 can refuse a
+ *  channel for good (docs/operations/alerts.md, LightningNoChannel). */
+export async function mendChannel({ stack, payer }: World, lightning: Lightning): Promise<Done> {
+  const { ours, payer: theirs } = stack.lightning!;
+  try {
+    for (const node of [ours, theirs]) await untilActive(node);
+    return {};
+  } catch {
+    await openChannel(theirs, ours, { capacity, pushed: 0n, mine: (blocks) => payer.mine('BTC', blocks) });
+    lightning.channels += 1;
+    return { 'channel refused by lnd': 1 };
+  }
 }

@@ -56,7 +56,7 @@ const ended = (stage: Stage): Promise<string[]> =>
       for (const { payment_hash: hash, htlcs } of await paymentsOf(node))
         if (htlcs.some(({ status }) => status === 'IN_FLIGHT')) found.push(`${node.name} still pays ${hash}`);
       const { channels } = await ask<{ channels: Array<{ pending_htlcs: unknown[] }> }>(node, '/v1/channels');
-      if (channels.length !== 1) found.push(`${node.name} has ${channels.length} channels`);
+      if (channels.length !== stage.lightning!.channels) found.push(`${node.name} has ${channels.length} channels`);
       for (const { pending_htlcs: pending } of channels)
         if (pending.length) found.push(`the channel of ${node.name} has ${pending.length} payments under way`);
     }

@@ -10,7 +10,7 @@ import { World } from '../world';
 import { adversariesOf, standStill, suspendedShop } from './adversaries';
 import { fund } from './funding';
 import { kill, mislead, type Done } from './kills';
-import { beginLightning, lightningDoors, type LightningDoors } from './lightning';
+import { beginLightning, lightningDoors, mendChannel, type LightningDoors } from './lightning';
 import { currenciesWith, nodesWith, type Misled } from './networks';
 import { planOf, type Ask } from './plan';
 import { reckon } from './reckoning';
@@ -124,6 +124,7 @@ export async function torture(options: TortureOptions): Promise<TortureReport> {
     const { done: seen, moves, calmFees } = await outside;
     sky = { ...seen, ...(await simulated), ...(await still) };
     await calmFees();
+    if (lightning) sky = { ...sky, ...(await mendChannel(world, lightning)) };
     say('Calm: draining');
     await liftSuspension?.();
     await ends;
