@@ -77,8 +77,8 @@ export const noteLooked = (tx: EntityManager, id: string): Promise<number> =>
   changedCount(tx, 'UPDATE lightning_invoice SET looked_at = clock_timestamp() WHERE id = $1', [id]);
 
 /** `isQuiet`: its payment waits and has time left, it is open by the row and by the node, and was asked about since the
- *  last recovery: nothing is to be done. `isPast`: the time of its payment is over. `isToMake`: the node has to make it,
- *  for its payment still waits. */
+ *  last recovery: nothing is to be done. `isPast`: the time of its payment is over. `isToMake`: the node has to make
+ *  it, for its payment still waits. */
 export type UnfinishedInvoice = InvoiceRow & Readonly<{ isQuiet: boolean; isPast: boolean; isToMake: boolean }>;
 
 /** All that something may still happen to: first what the node may hold money of, then what it has to make, of each

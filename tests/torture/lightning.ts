@@ -10,7 +10,6 @@ import type { Stack } from '../../sandbox/stack';
 import { RpcProxy } from '../faults/rpc-proxy';
 import type { Shop, World } from '../world';
 import { lightningHost, type LightningHost } from './lightning-host';
-import type { Done } from './kills';
 import { LightningPayer } from './lightning-payer';
 
 /** Lightning in a run: the way to our node goes through a proxy, and the payer has a node and addresses. */
@@ -59,15 +58,15 @@ export async function beginLightning(world: World, shop: Shop, { host }: Lightni
 const capacity = 16_000_000n;
 
 /** Opens another channel where theirs does not come up again, as its owner would: after a kill lnd 0.20 can refuse a
- *  channel for good (docs/operations/alerts.md, LightningNoChannel). */
-export async function mendChannel({ stack, payer }: World, lightning: Lightning): Promise<Done> {
+ *  channel for good (docs/operations/alerts.md, LightningNoChannel). Returns how often. */
+export async function mendChannel({ stack, payer }: World, lightning: Lightning): Promise<number> {
   const { ours, payer: theirs } = stack.lightning!;
   try {
     for (const node of [ours, theirs]) await untilActive(node);
-    return {};
+    return 0;
   } catch {
     await openChannel(theirs, ours, { capacity, pushed: 0n, mine: (blocks) => payer.mine('BTC', blocks) });
     lightning.channels += 1;
-    return { 'channel refused by lnd': 1 };
+    return 1;
   }
 }

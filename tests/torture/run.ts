@@ -124,7 +124,7 @@ export async function torture(options: TortureOptions): Promise<TortureReport> {
     const { done: seen, moves, calmFees } = await outside;
     sky = { ...seen, ...(await simulated), ...(await still) };
     await calmFees();
-    if (lightning) sky = { ...sky, ...(await mendChannel(world, lightning)) };
+    if (lightning && (await mendChannel(world, lightning))) sky['channel refused by lnd'] = 1;
     say('Calm: draining');
     await liftSuspension?.();
     await ends;

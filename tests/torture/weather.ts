@@ -44,8 +44,9 @@ export function weatherOf(seed: number, minutes: number): readonly Weather[] {
 
 type Prices = { USD: Record<string, string> };
 
-/** Lets the weather happen, when it says so. Resolves to how often each kind was seen, how prices moved, and what brings
- *  the base fee down again, for when nothing is killed any more: an idle chain has no blocks by which it would fall. */
+/** Lets the weather happen, when it says so. Resolves to how often each kind was seen, how prices moved, and what
+ *  brings the base fee down again, for when nothing is killed any more: an idle chain has no blocks by which it would
+ *  fall. */
 export async function weather(
   { world }: Stage,
   ethereum: RpcProxy,
