@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { byTwoOperators } from '../../operators';
 import { readConversion } from '../../../db/conversions/conversions';
 import { assetOf } from '../../../domain/chains/assets';
-import type { ConversionRow } from '../../../domain/conversions/conversion';
+import { notNow, type ConversionRow } from '../../../domain/conversions/conversion';
 import { DomainError } from '../../../domain/errors';
 import { add, compare, negate, times } from '../../../domain/money';
 import { swapMessages } from '../../../domain/conversions/swap';
@@ -115,8 +115,9 @@ export async function execute(stage: Stage, body: Readonly<Record<string, string
       );
       return row!.id;
     }
-    if (code !== 'CONVERSION_IN_PROGRESS' || Date.now() > end)
-      throw new Error(`No conversion: ${answer.status} ${JSON.stringify(answer.body)}`);
+    // Its provider is down for a moment: the client asks again, as the answer says.
+    const isLater = code === 'CONVERSION_IN_PROGRESS' || answer.body?.error?.message === notNow;
+    if (!isLater || Date.now() > end) throw new Error(`No conversion: ${answer.status} ${JSON.stringify(answer.body)}`);
   }
 }
 
