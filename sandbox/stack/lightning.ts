@@ -16,8 +16,10 @@ import type { StackOptions } from './options';
 import type { Parts, Place } from './parts';
 import type { Running } from './running';
 
-/** Satoshi: nearly the most that a usual channel holds, half of it ours, so that money can go both ways. */
-const [capacity, pushed] = [16_000_000n, 8_000_000n];
+/** Satoshi: nearly the most that a usual channel holds. */
+export const capacity = 16_000_000n;
+/** Half of it is ours, so that money can go both ways. */
+const pushed = capacity / 2n;
 /** Of the payer's node, for its channel. */
 const float = '0.5';
 

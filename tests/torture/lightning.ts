@@ -2,11 +2,13 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { knownNode } from '../../db/lightning/node';
 import { addLightningWallet } from '../../db/wallets/wallets';
+import { DomainError } from '../../domain/errors';
 import { lightningCurrency } from '../../domain/lightning/currency';
 import { openChannel, untilActive } from '../../sandbox/parts/lightning/channels';
 import { closed } from '../../sandbox/parts/listening';
 import { ownCertificate } from '../../sandbox/parts/own-certificate';
 import type { Stack } from '../../sandbox/stack';
+import { capacity } from '../../sandbox/stack/lightning';
 import { RpcProxy } from '../faults/rpc-proxy';
 import type { Shop, World } from '../world';
 import { lightningHost, type LightningHost } from './lightning-host';
@@ -54,19 +56,16 @@ export async function beginLightning(world: World, shop: Shop, { host }: Lightni
   return { payer, host, channels: 1 };
 }
 
-/** Satoshi of a channel in which all is the payer's. */
-const capacity = 16_000_000n;
-
-/** Opens another channel where theirs does not come up again, as its owner would: after a kill lnd 0.20 can refuse a
- *  channel for good (docs/operations/alerts.md, LightningNoChannel). Returns how often. */
-export async function mendChannel({ stack, payer }: World, lightning: Lightning): Promise<number> {
+/** Opens another channel, in which all is the payer's, where theirs does not come up again, as its owner would: after a
+ *  kill lnd 0.20 can refuse a channel for good (docs/operations/alerts.md, LightningNoChannel). Throws where a node
+ *  does not answer. */
+export async function mendChannel({ stack, payer }: World, lightning: Lightning): Promise<void> {
   const { ours, payer: theirs } = stack.lightning!;
   try {
     for (const node of [ours, theirs]) await untilActive(node);
-    return 0;
-  } catch {
+  } catch (error) {
+    if (error instanceof DomainError) throw error;
     await openChannel(theirs, ours, { capacity, pushed: 0n, mine: (blocks) => payer.mine('BTC', blocks) });
     lightning.channels += 1;
-    return 1;
   }
 }

@@ -124,7 +124,10 @@ export async function torture(options: TortureOptions): Promise<TortureReport> {
     const { done: seen, moves, calmFees } = await outside;
     sky = { ...seen, ...(await simulated), ...(await still) };
     await calmFees();
-    if (lightning && (await mendChannel(world, lightning))) sky['channel refused by lnd'] = 1;
+    if (lightning) {
+      await mendChannel(world, lightning);
+      if (lightning.channels > 1) sky['channel refused by lnd'] = lightning.channels - 1;
+    }
     say('Calm: draining');
     await liftSuspension?.();
     await ends;
