@@ -61,16 +61,17 @@ function effectOf(world: World, { owner, to, data, amount }: Call, now: number):
   if (selector !== selectors.transfer || words !== 2 || kind === 'reverting') return reverted;
   const [recipient, units] = [addressIn(data, 0), BigInt(`0x${data.slice(72)}`)];
   const held = balances.get(owner) ?? 0n;
-  if (held < units || recipient === `41${'00'.repeat(20)}`) return reverted;
-  if (switches.isPaused || switches.blocked.includes(owner)) return reverted;
   const fee = (units * BigInt(switches.feePoints)) / 10_000n;
+  const [gone, arrives] = switches.isOnTop ? [units + fee, units] : [units, units - fee];
+  if (held < gone || recipient === `41${'00'.repeat(20)}`) return reverted;
+  if (switches.isPaused || switches.blocked.includes(owner)) return reverted;
   const apply = (): ReturnType<NonNullable<Effect['apply']>> => {
-    balances.set(owner, held - units);
+    balances.set(owner, held - gone);
     const give = (whom: string, some: bigint): Log => {
       balances.set(whom, (balances.get(whom) ?? 0n) + some);
       return { address: to.slice(2), topics: [transferTopic, wordOf(owner), wordOf(whom)], data: word(some) };
     };
-    const given = give(recipient, units - fee);
+    const given = give(recipient, arrives);
     return { logs: [given, ...(fee ? [give(tokenOwner, fee)] : [])], internal: [] };
   };
   return { energy: balances.get(recipient) ? energyOf.known : energyOf.fresh, result: word(1n), apply };

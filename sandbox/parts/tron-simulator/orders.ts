@@ -77,6 +77,7 @@ export function orderRoutes(node: Node, clock: Clock): Routes {
     '/sandbox/switch': (body) => {
       const switches = {
         feePoints: whole(body.feePoints, 'feePoints', allOff.feePoints, 10_000),
+        isOnTop: body.isOnTop === true,
         isPaused: body.isPaused === true,
         extraEnergy: whole(body.extraEnergy, 'extraEnergy', allOff.extraEnergy, 1000),
         blocked: body.blocked === undefined ? [] : [addressOf(body.blocked, 'blocked')],

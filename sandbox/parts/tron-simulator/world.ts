@@ -18,12 +18,13 @@ export type Account = {
 /** `token`: TRC-20 with `transfer` and `balanceOf`. `reverting`: every `transfer` reverts. `forwarder`: sends the TRX
  *  of a call on, inside the transaction. */
 export type ContractKind = 'token' | 'reverting' | 'forwarder';
-/** `feePoints`: in ten thousandths, what a token keeps of each transfer for its owner. `blocked`: who may not send it.
- *  Both are switches of Tether's contract (`basisPointsRate`, `isBlackListed`), as is the pause. `extraEnergy`: in per
- *  cent of what its calls take, as a contract that many call is charged (dynamic energy model,
- *  developers.tron.network). */
+/** `feePoints`: in ten thousandths, what a token keeps of each transfer for its owner; or, `isOnTop`, takes beside it.
+ *  `blocked`: who may not send it. Fee, pause and blocks are switches of Tether's contract (`basisPointsRate`,
+ *  `isBlackListed`), but for the fee on top. `extraEnergy`: in per cent of what its calls take, as a contract that many
+ *  call is charged (dynamic energy model, developers.tron.network). */
 export type Switches = Readonly<{
   feePoints: number;
+  isOnTop: boolean;
   isPaused: boolean;
   blocked: readonly string[];
   extraEnergy: number;
@@ -51,7 +52,13 @@ export const prices = {
   maxFeeLimit: 15_000_000_000n,
 } as const;
 
-export const allOff: Switches = { feePoints: 0, isPaused: false, blocked: [], extraEnergy: 0 };
+export const allOff: Switches = {
+  feePoints: 0,
+  isOnTop: false,
+  isPaused: false,
+  blocked: [],
+  extraEnergy: 0,
+};
 
 export const emptyWorld = (contracts: Readonly<Record<string, ContractKind>>): World => ({
   accounts: new Map(),
