@@ -16,6 +16,7 @@ type Subjects = {
   'transfer-refused': 'intent';
   'transfer-differs': 'intent';
   'attempt-unverified': 'intent';
+  'signed-off-chain': 'intent';
   'gas-low': 'intent';
   'signature-refused': 'intent';
   'fee-cap': 'intent';

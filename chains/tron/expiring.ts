@@ -27,13 +27,14 @@ export const expiringNode = (ask: Ask, checkChain: () => Promise<void>): Expirin
       if (info?.height !== height) throw lost(`the result of ${txId}`);
       return { state: 'mined', isFinal: true, success: isDone(info), feeUnits: info.fee, height, blockHash };
     }
-    // Where another block is at the reference's height, the proof ends there and covers nothing: decision 0058.
     const [block, solid] = await Promise.all([
       readAt(ask, height, 'walletsolidity'),
       readNewest(ask, 'walletsolidity'),
     ]);
     if (block?.id !== blockHash) throw lost(`block ${blockHash}`);
     const through = { height, hash: blockHash, time: block.time };
-    return { state: 'absent', proof: { txId, from, through, finalHeight: solid.height } };
+    // Before the height that it was signed on no block can have it.
+    const proof = { txId, from: Math.min(from, height), through, finalHeight: solid.height };
+    return { state: 'absent', proof, ...(fate.isOffChain ? { isOffChain: true } : {}) };
   },
 });

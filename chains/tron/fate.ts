@@ -7,11 +7,11 @@ import { readInfo } from './sightings';
 
 /** What became of a signed transaction, as far as the final part of the chain tells.
  *  `open`: blocks may still take it. `mined`: a final block has it. `void`: no block has it and none ever can; the
- *  block named is the one that proves it. */
+ *  block named is the one that proves it. `isOffChain`: the block that it refers to is none of the final chain. */
 export type Fate =
-  | Readonly<{ state: 'open'; reason: string }>
+  | Readonly<{ state: 'open'; reason: string; isOffChain?: true }>
   | Readonly<{ state: 'mined'; height: number; blockHash: string }>
-  | Readonly<{ state: 'void'; height: number; blockHash: string }>;
+  | Readonly<{ state: 'void'; height: number; blockHash: string; isOffChain?: true }>;
 
 /** What was signed, as far as its fate depends on it. */
 type Signed = Readonly<{ txId: string }> & Pick<TronPlan, 'reference' | 'expiresAt'>;
@@ -20,29 +20,44 @@ type Signed = Readonly<{ txId: string }> & Pick<TronPlan, 'reference' | 'expires
  *  reference (Transactions, developers.tron.network). So the blocks after the reference, up to the first that is of the
  *  expiration or later, are all that can have it: where these are final and without it, it is void. They are read one
  *  by one and each must be the parent of the next, so that the proof rests on no index of the node. Where the final
- *  block at the reference's height is another, nothing on this chain descends from the reference, and it is void at
- *  once. The node's final index of transactions is asked as well; where the two differ, the node is not believed
- *  (NODE_UNREACHABLE). */
+ *  block at the reference's height is another, nothing on this chain descends from the reference. The node has called
+ *  two blocks final then, and one of them is none: the same blocks are read all the same, so that the chain which it
+ *  calls final now has lived through the whole life of the transaction without it. Where that life is over before the
+ *  chain has come to the height of the reference, no block is left that could have it. The node's final index of
+ *  transactions is asked as well; where the two differ, the node is not believed (NODE_UNREACHABLE).
+ *  docs/decisions/0103-what-nobody-could-end.md */
 export async function fateOf(ask: Ask, signed: Signed): Promise<Fate> {
   const solid = await readNewest(ask, 'walletsolidity');
-  const open = { state: 'open', reason: `The newest final block, ${solid.height}, is before its expiration` } as const;
+  const height = heightIn(signed.reference);
   const indexedAt = async (): Promise<number | null> =>
     (await readInfo(ask, signed.txId, 'walletsolidity'))?.height ?? null;
-  if (solid.height < heightIn(signed.reference)) return open;
-  const first = await readFinal(ask, heightIn(signed.reference));
-  const descends = taposOf(first.id).hash === taposOf(signed.reference).hash;
-  if (descends && solid.time < signed.expiresAt && (await indexedAt()) === null) return open;
-  const end = descends ? await walk(ask, signed, first, solid.height) : { block: first, isIn: false };
+  const isOver = solid.time >= signed.expiresAt;
+  if (solid.height < height) return isOver ? beforeReference(signed, solid, await indexedAt()) : openAt(solid);
+  const first = await readFinal(ask, height);
+  const off = taposOf(first.id).hash === taposOf(signed.reference).hash ? {} : { isOffChain: true as const };
+  if (!isOver && (await indexedAt()) === null) return { ...openAt(solid), ...off };
+  const end = await walk(ask, signed, first, solid.height);
   const indexed = await indexedAt();
   if (end === null) {
     // What the index knows of later blocks than those read is told at the next look.
     if (indexed !== null && indexed <= solid.height) throw contradiction(signed.txId, indexed, null);
-    return open;
+    return { ...openAt(solid), ...off };
   }
   const { block, isIn } = end;
   if (isIn ? indexed !== block.height : indexed !== null)
     throw contradiction(signed.txId, indexed, isIn ? block.height : null);
-  return { state: isIn ? 'mined' : 'void', height: block.height, blockHash: block.id };
+  if (isIn) return { state: 'mined', height: block.height, blockHash: block.id };
+  return { state: 'void', height: block.height, blockHash: block.id, ...off };
+}
+
+const openAt = ({ height }: BlockAnswer) =>
+  ({ state: 'open', reason: `The newest final block, ${height}, is before its expiration` }) as const;
+
+/** Its life is over, and the chain has not come to the height of the block that it refers to: that block is of another
+ *  chain, and all that could have it on this one are of its expiration or later. */
+function beforeReference({ txId }: Signed, { height, id }: BlockAnswer, indexed: number | null): Fate {
+  if (indexed !== null) throw contradiction(txId, indexed, null);
+  return { state: 'void', height, blockHash: id, isOffChain: true };
 }
 
 const contradiction = (txId: string, index: number | null, block: number | null): DomainError =>

@@ -23,6 +23,7 @@ export const runbooks: Readonly<Record<IncidentKind, Runbook>> = {
   'transfer-refused': { endedBy: 'service' },
   'transfer-differs': { endedBy: 'operator' },
   'attempt-unverified': { endedBy: 'service' },
+  'signed-off-chain': { endedBy: 'operator' },
   'gas-low': { endedBy: 'operator' },
   'signature-refused': { endedBy: 'operator' },
   'fee-cap': { endedBy: 'raise-cap' },

@@ -15,9 +15,10 @@ export type ValidityWindow = Readonly<{ from: number; last: Readonly<{ height: n
 export type AbsenceProof = Readonly<{ txId: string; from: number; through: BlockRef; finalHeight: number }>;
 
 /** What a node tells of a signed transaction. `open` proves nothing. `mined`: `success` false where it cost its fee and
- *  moved nothing. `absent`: no block has it and, if the proof covers its window, none ever can. */
+ *  moved nothing. `absent`: no block has it and, if the proof covers its window, none ever can. `isOffChain`: the block
+ *  that it was signed on, which a node had called final, is none of the chain that is final now. */
 export type Fate =
-  | Readonly<{ state: 'open'; reason: string }>
+  | Readonly<{ state: 'open'; reason: string; isOffChain?: true }>
   | Readonly<{
       state: 'mined';
       isFinal: boolean;
@@ -26,7 +27,7 @@ export type Fate =
       height: number;
       blockHash: string;
     }>
-  | Readonly<{ state: 'absent'; proof: AbsenceProof }>;
+  | Readonly<{ state: 'absent'; proof: AbsenceProof; isOffChain?: true }>;
 
 /** A signed transaction of an intent, as its row has it. `absence`: the proof that an expired one is void. */
 export type ExpiringAttempt = Readonly<{

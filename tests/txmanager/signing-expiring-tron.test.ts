@@ -69,6 +69,43 @@ it('signs another only when its own node has read every final block of the first
   expect((await balance()) - before).toBe(6_000_000n);
 });
 
+it('ends what was signed on a block of no final chain by its whole life, tells operators, and pays once', async () => {
+  const before = await balance();
+  const newest = async () => {
+    const { hash, time } = await world.newestBlock();
+    return { hash, time: time * 1000, height: parseInt(hash.slice(0, 16), 16) };
+  };
+  let isWrong = true;
+  const { finalBlock } = world.adapter.expiring;
+  await shop.stop();
+  shop = await stage.open(() => (isWrong ? newest() : finalBlock()));
+  const { id, intentId } = await shop.withdraw(to, '8', null);
+  await world.mine(1);
+  const wrong = await newest();
+  expect(await shop.signer.signOnce(intentId)).toEqual({ state: 'stored' });
+  await world.order('reorganise', { depth: 3 });
+  isWrong = false;
+  const told = (): Promise<unknown> =>
+    shop.db.query(`SELECT subject_id, details->>'blockHash' AS hash FROM incident WHERE kind = 'signed-off-chain'`);
+  await world.mine(30);
+  for (let n = 0; n < 2; n += 1)
+    expect(await shop.send(intentId)).toMatchObject({
+      state: 'waiting',
+      reason: expect.stringContaining('is not final'),
+    });
+  expect(await told()).toEqual([{ subject_id: intentId, hash: wrong.hash }]);
+  expect(await shop.signer.signBump(intentId, 1)).toMatchObject({ state: 'waiting' });
+  await world.mine(200);
+  expect(await shop.send(intentId)).toMatchObject({ state: 'stuck', attempts: 1 });
+  expect(await shop.signer.signBump(intentId, 1)).toEqual({ state: 'stored' });
+  await shop.send(intentId);
+  await world.mine(25);
+  await shop.follow(intentId);
+  expect(await shop.statusOf(id)).toBe('completed');
+  expect((await balance()) - before).toBe(8_000_000n);
+  expect(await told()).toHaveLength(1);
+});
+
 it('gives back after two what no block takes as it is, and holds its wallet no longer', async () => {
   const { id, intentId } = await shop.withdraw(to, '7', null);
   for (const n of [0, 1]) {

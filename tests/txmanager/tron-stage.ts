@@ -3,6 +3,7 @@ import { tronFamily } from '../../chains/tron/expiring-family';
 import { tronNode } from '../../chains/tron/node';
 import { tronPlanning } from '../../chains/tron/planning';
 import type { KeyRole } from '../../domain/chains/chain';
+import type { BlockRef } from '../../domain/txmanager/expiry';
 import { tronNetwork } from '../chain/expiring-networks';
 import { seed, TronWorld } from '../chain/tron-world';
 import { expiringShop, type ExpiringShop } from './expiring-shop';
@@ -25,9 +26,11 @@ export class TronStage {
     return new TronStage(world);
   }
 
-  open(): Promise<ExpiringShop> {
+  /** `finalBlock`: what the signer's own node calls final. */
+  open(finalBlock?: () => Promise<BlockRef>): Promise<ExpiringShop> {
     const { world } = this;
-    const own = tronNode(world.chain, { login: { url: world.url } });
+    const node = tronNode(world.chain, { login: { url: world.url } });
+    const own = finalBlock ? { ...node, expiring: { ...node.expiring, finalBlock } } : node;
     return expiringShop({
       ...{ network, native: 'TRX', seed, codec: world.codec, family: tronFamily(world.chain, own) },
       planning: tronPlanning(tronNetwork, world.adapter),

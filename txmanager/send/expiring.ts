@@ -2,6 +2,7 @@ import { expireAttempt, expiringOf } from '../../db/txmanager/expiry';
 import type { AttemptRow, IntentRow } from '../../db/txmanager/intents';
 import { afterLook, faultOfProof, nextStep } from '../../domain/txmanager/expiry';
 import { freeze } from './conflict';
+import { openIncident } from '../../db/incidents';
 import type { Sender } from './sender';
 
 /** `send`: its bytes may go, once more. `stuck`: all that was signed is void; ask the signer for another attempt. */
@@ -31,6 +32,9 @@ export async function lookAtExpiring(
   const { txId, window } = row;
   const fate = await node.fateOf({ txId, window, signedOn: attempt.valid_from_hash! });
   if (fate.state === 'mined') return { state: 'waiting', reason: `it is in block ${fate.height}` };
+  if (fate.isOffChain) await noteOffChain(sender, intent, attempt);
+  if (fate.state === 'open' && fate.isOffChain)
+    return { state: 'waiting', reason: `block ${attempt.valid_from_hash}, which it was signed on, is not final` };
   if (fate.state === 'open')
     return step.act === 'send'
       ? { state: 'send' }
@@ -43,3 +47,19 @@ export async function lookAtExpiring(
   if (!isEnded) return { state: 'waiting', reason: 'our rows say that it is in a block' };
   return { state: 'stuck', reason: `it expired, and no block through ${fate.proof.through.height} has it` };
 }
+
+/** It was signed on a block that is none of the final chain: no block takes it, and a node has called something final
+ *  that was not. Its time ends it; that its node was wrong is for people to look into. */
+const noteOffChain = ({ db }: Sender, intent: IntentRow, attempt: AttemptRow): Promise<unknown> =>
+  openIncident(db, {
+    kind: 'signed-off-chain',
+    subject: { kind: 'intent', id: intent.id },
+    distinction: attempt.tx_id,
+    details: {
+      intentId: intent.id,
+      txId: attempt.tx_id,
+      wallet: attempt.from_address,
+      height: attempt.valid_from_height,
+      blockHash: attempt.valid_from_hash,
+    },
+  });
