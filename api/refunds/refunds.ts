@@ -99,7 +99,7 @@ const ask = {
   amount: Type.Optional(
     Type.String({
       pattern: amountPattern,
-      description: "In the payment's currency; with rateBasis in its fiat currency. Digits that are too fine are cut.",
+      description: "In the payment's currency, with no more decimals than that; with rateBasis in its fiat currency.",
     }),
   ),
   currency: Type.Optional(line(32, 'Which, where several are held without being credited.')),

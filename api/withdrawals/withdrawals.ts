@@ -69,7 +69,7 @@ export const withdrawalSchema = named('Withdrawal', {
 const params = Type.Object({ withdrawalId: Type.String({ description: '24-hex withdrawal id.' }) });
 const amount = Type.String({
   pattern: amountPattern,
-  description: "Digits finer than the currency's are cut.",
+  description: "With no more decimals than the currency's.",
 });
 
 export const createWithdrawal = route({

@@ -47,7 +47,7 @@ function unpack(text: string): Packed | null {
 
 /** Digits without leading zeros. Throws VALIDATION_ERROR where it is no destination tag. */
 function readTag(tag: string): string {
-  const value = /^\d{1,10}$/.test(tag) ? BigInt(tag) : null;
+  const value = /^\d{1,20}$/.test(tag) ? BigInt(tag) : null;
   if (value === null || value > BigInt(largestUint32))
     throw new DomainError('VALIDATION_ERROR', `A destination tag of XRP is a whole number up to ${largestUint32}`);
   return value.toString();

@@ -1,5 +1,6 @@
 import type { AddressReader } from '../../domain/chains/address';
 import { feeWithCoins } from '../../domain/chains/costs';
+import { exactAmount } from '../../domain/chains/exact-amount';
 import { isByLightning, payableAsset, type NetworkId } from '../../domain/chains/assets';
 import { wayFee, type InvoiceReader } from '../../domain/lightning/receiver';
 import { splitWithdrawal, largestWithdrawal, type FeeMode, type Split } from '../../domain/withdrawals/withdrawal';
@@ -27,8 +28,8 @@ export type Deps = Readonly<{
 }>;
 export type Estimate = Split & Readonly<{ currency: string; available: string; maxAmount: string; covered: boolean }>;
 
-/** What it would cost, and the most that the balance covers. Throws CURRENCY_NOT_AVAILABLE, BELOW_MINIMUM,
- *  RATE_UNAVAILABLE. */
+/** What it would cost, and the most that the balance covers. Throws CURRENCY_NOT_AVAILABLE, VALIDATION_ERROR,
+ *  BELOW_MINIMUM, RATE_UNAVAILABLE. */
 export async function estimateWithdrawal(
   db: Queryable,
   deps: Deps,
@@ -37,6 +38,7 @@ export async function estimateWithdrawal(
 ): Promise<Estimate> {
   const currency = ask.currency.toUpperCase();
   if (!payableAsset(currency, deps.lightning !== undefined)) throw new DomainError('CURRENCY_NOT_AVAILABLE');
+  const amount = exactAmount(currency, ask.amount);
   const { networkFee: usual } = await rateNow(db, {
     merchantId,
     currency,
@@ -49,10 +51,10 @@ export async function estimateWithdrawal(
   );
   const available = row?.amount ?? '0';
   // By the coins that pay it: many small ones cost more. By Lightning, what the way may take.
-  const feeOf = async (amount: string): Promise<string> =>
-    isByLightning(currency) ? wayFee(amount) : feeWithCoins(usual, currency, await coinsFor(db, currency, amount));
-  const networkFee = await feeOf(ask.amount);
-  const split = splitWithdrawal({ ...ask, currency, networkFee });
+  const feeOf = async (some: string): Promise<string> =>
+    isByLightning(currency) ? wayFee(some) : feeWithCoins(usual, currency, await coinsFor(db, currency, some));
+  const networkFee = await feeOf(amount);
+  const split = splitWithdrawal({ amount, feeMode: ask.feeMode, currency, networkFee });
   if (!split) throw new DomainError('BELOW_MINIMUM');
   return {
     ...split,

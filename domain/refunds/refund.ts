@@ -4,6 +4,7 @@ import type { Explorers } from '../chains/chosen-chain';
 import { add, compare, Decimal, divide, fit, isPositive, larger, smaller, subtract, times } from '../money';
 import { fiatDecimals } from '../pricing/quote';
 import { settlementWork, sweepWork } from '../chains/costs';
+import { exactAmount } from '../chains/exact-amount';
 import { chargedFee } from '../txmanager/added-fee';
 import { messageOf, type WaitCause } from '../txmanager/waits';
 
@@ -131,13 +132,14 @@ export type Refundable = Readonly<{
   currentRate: string;
 }>;
 
-/** The amount of a refund in the payment's currency, rounded down; null where the ask has no meaning here. */
+/** The amount of a refund in the payment's currency; what is converted from fiat is rounded down. null where the ask
+ *  has no meaning here. Throws VALIDATION_ERROR where the currency does not have all of its digits. */
 export function amountOf(ask: RefundAsk, payment: Refundable): string | null {
   const { decimals } = assetOf(payment.currency);
   const atRate = (fiat: string): string =>
     divide(fiat, ask.rateBasis === 'current' ? payment.currentRate : payment.paidRate, decimals, 'down');
   if (ask.amount !== undefined)
-    return ask.rateBasis === undefined ? fit(ask.amount, decimals, 'down') : atRate(ask.amount);
+    return ask.rateBasis === undefined ? exactAmount(payment.currency, ask.amount) : atRate(ask.amount);
   switch (ask.type) {
     case 'full':
     case 'underpaid':

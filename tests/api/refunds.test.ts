@@ -163,6 +163,7 @@ describe('refuses', () => {
     ['dust', { ...part, amount: '0.000001' }, 400, 'BELOW_MINIMUM'],
     ['what the fee eats', { ...part, amount: '0.00004', feeBearer: 'payer' }, 400, 'BELOW_MINIMUM'],
     ['a part that says it is all', { ...part, type: 'full' }, 400, 'VALIDATION_ERROR'],
+    ['a digit too many', { type: 'partial', amount: '0.0010000000000000001', address: to }, 400, 'VALIDATION_ERROR'],
     ['a part without an amount', { type: 'partial', address: to }, 400, 'VALIDATION_ERROR'],
     ['an unknown type', { ...part, type: 'half' }, 400, 'VALIDATION_ERROR'],
     ['a negative amount', { ...part, amount: '-1' }, 400, 'VALIDATION_ERROR'],

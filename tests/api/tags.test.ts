@@ -178,7 +178,7 @@ describe('an asset that requires tags', () => {
       });
     expect(answered(await refund({ address: address() }))).toEqual(missing);
     expect(answered(await refund({ address: address(), destinationTag: '-3' }))).toEqual(tooLarge);
-    const direct = await refund({ address: address(), destinationTag: '3' });
+    const direct = await refund({ address: address(), destinationTag: '03' });
     expect([direct.status, direct.body.data.destinationTag]).toEqual([201, '3']);
     const made = await refund({});
     expect(made.status).toBe(201);

@@ -148,6 +148,13 @@ it('estimates without a factor', async () => {
     covered: true,
   });
   expect(codeOf(await ask({ currency: 'ETH', amount: '0.00004', feeMode: 'deduct' }))).toEqual([400, 'BELOW_MINIMUM']);
+  const fine = await ask({ currency: 'USDT_ERC20', amount: '2.0000001', feeMode: 'add' });
+  expect([fine.status, fine.body.error]).toEqual([
+    400,
+    { code: 'VALIDATION_ERROR', message: 'amount must have at most 6 decimals in USDT_ERC20' },
+  ]);
+  const zeros = await ask({ currency: 'USDT_ERC20', amount: '2.00000000', feeMode: 'add' });
+  expect([zeros.status, zeros.body.data.amount]).toEqual([200, '2']);
   expect(codeOf(await ask({ currency: 'DOGE', amount: '1', feeMode: 'add' }))).toEqual([400, 'CURRENCY_NOT_AVAILABLE']);
 });
 
@@ -159,6 +166,7 @@ it.each<[string, Record<string, unknown>, [number, string]]>([
   ['more than there is', { amount: '1.000000000000000001' }, [400, 'INSUFFICIENT_BALANCE']],
   ['less than its fee', { amount: '0.00004' }, [400, 'BELOW_MINIMUM']],
   ['nothing', { amount: '0' }, [400, 'BELOW_MINIMUM']],
+  ['a digit too many', { amount: '0.1000000000000000001' }, [400, 'VALIDATION_ERROR']],
   ['another currency', { currency: 'DOGE' }, [400, 'CURRENCY_NOT_AVAILABLE']],
   ['no number', { amount: '1e3' }, [400, 'VALIDATION_ERROR']],
   ['a short key', { idempotencyKey: 'short' }, [400, 'VALIDATION_ERROR']],

@@ -36,6 +36,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await h?.stop();
 });
+beforeEach(() => h.db.query('DELETE FROM rate_limit'));
 
 let made = 0;
 /** An account that nobody has been paid at before, and what a wallet shows of it. */
@@ -155,6 +156,74 @@ it('are left by a payer for a refund', async () => {
     body.paymentId,
   ]);
   expect(kept).toEqual({ address, destination_tag: '51' });
+});
+
+/** A tag is a number: its zeros in front tell nothing apart, and never make two receivers of one. */
+describe.each(['061', '00000000061'])('a tag that is written %s is 61', (written) => {
+  const one = receiver('61');
+  const ways = [
+    { address: one.address, destinationTag: written },
+    { address: one.packed, destinationTag: written },
+  ];
+
+  it('is listed once', async () => {
+    const answers: unknown[] = [];
+    for (const way of [...ways, { address: one.address, destinationTag: '61' }]) {
+      const { status, body } = await list(way);
+      answers.push(status === 201 ? body.data.destinationTag : answered({ status, body } as Answer)[1]);
+    }
+    expect(answers).toEqual(['61', 'ALREADY_WHITELISTED', 'ALREADY_WHITELISTED']);
+  });
+
+  it('is withdrawn and paid out to as listed', async () => {
+    for (const way of ways)
+      expect((await withdraw(way)).body.data).toMatchObject({ address: one.address, destinationTag: '61' });
+    const rows = ways.map((way) => ({ currency: 'XRP', amount: '10', ...way }));
+    const file = ['currency,address,amount,destinationTag', `XRP,${one.packed},10,${written}`].join('\n');
+    const read = await h.call('POST', '/api/v1/mass-payouts/import', {
+      text: file,
+      headers: {
+        'Content-Type': 'text/csv',
+        Origin: 'http://localhost:3002',
+        Cookie: [...ann.cookies].map(([name, value]) => `${name}=${value}`).join('; '),
+      },
+    });
+    const queued = await ann.post('/api/v1/mass-payouts', {
+      ...{ rows: [...rows, ...read.body.data.rows], idempotencyKey: `x-batch-${newId()}` },
+      totpCode: await ann.code(),
+    });
+    expect([queued.status, queued.text]).toEqual([201, expect.anything()]);
+    const lines = await h.db.query('SELECT address, destination_tag FROM payout_leg WHERE batch_id = $1', [
+      queued.body.data._id,
+    ]);
+    expect(lines).toEqual([1, 2, 3].map(() => ({ address: one.address, destination_tag: '61' })));
+  });
+
+  it('is refunded to, claimed and left for a refund', async () => {
+    const { id } = await settledPayment(h, shop, { currency: 'XRP' });
+    const refund = (body: object): Promise<Answer> =>
+      h.call('POST', `/api/v1/payments/${id}/refunds`, {
+        key: shop.key,
+        body: { type: 'partial', amount: '0.1', reason: 'late', ...body },
+      });
+    for (const way of ways)
+      expect((await refund(way)).body.data).toMatchObject({ address: one.address, destinationTag: '61' });
+    for (const way of ways) {
+      const token = new URL((await refund({})).body.data.claimUrl).pathname.replace('/r/', '');
+      const claimed = await h.call('POST', `/refund-claims/${token}`, { body: { ...way, confirm: true } });
+      expect([claimed.status, claimed.body]).toMatchObject([200, { address: one.address, destinationTag: '61' }]);
+      const { body } = await h.call('POST', '/api/v1/payments', {
+        key: shop.key,
+        body: { amount: 40, currency: 'XRP' },
+      });
+      const slug = body.invoiceUrl.split('/').pop();
+      expect((await h.call('POST', `/invoice/${slug}/payer`, { body: way })).status).toBe(200);
+      const [kept] = await h.db.query('SELECT address, destination_tag FROM payer_browser WHERE payment_id = $1', [
+        body.paymentId,
+      ]);
+      expect(kept).toEqual({ address: one.address, destination_tag: '61' });
+    }
+  });
 });
 
 it('does not pay our own account, whatever tag is in its address', async () => {

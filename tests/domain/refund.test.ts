@@ -93,6 +93,13 @@ describe('amountOf', () => {
     [{ type: 'partial' as const }, null],
   ])('%j is %s', (ask, amount) => expect(amountOf(ask, payment)).toBe(amount));
 
+  it('takes an amount as it is, and refuses one that its currency does not have', () => {
+    const payment = { currency: 'USDT_ERC20', left: '10', excess: '0', paidRate: '1', currentRate: '1' };
+    const partial = (amount: string) => amountOf({ type: 'partial', amount }, payment);
+    expect([partial('1.234567'), partial('1.2340000000')]).toEqual(['1.234567', '1.234']);
+    expect(() => partial('1.2345678')).toThrow('amount must have at most 6 decimals in USDT_ERC20');
+  });
+
   it('never refunds more than is left without being asked for an amount', () => {
     const rate = fc.integer({ min: 1, max: 10 ** 9 }).map((n) => String(n / 1000));
     run(

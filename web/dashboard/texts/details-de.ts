@@ -44,6 +44,7 @@ export const details: ReadonlyArray<readonly [pattern: RegExp, german: string]> 
   [/^(\S+) must be a supported currency$/, '„$1“ ist keine Währung dieses Dienstes.'],
   [/^(\S+) must be at least a cent$/, '„$1“ ist mindestens ein Cent.'],
   [/^(\S+) must be at least (\S+)$/, '„$1“ ist mindestens $2.'],
+  [/^(\S+) must have at most (\S+) decimals in (\S+)$/, '„$1“ hat bei $3 höchstens $2 Nachkommastellen.'],
   [/^(\S+) must be at most (\S+)$/, '„$1“ ist höchstens $2.'],
   [/^(\S+) must be a date in the future$/, '„$1“ liegt in der Zukunft.'],
   [/^(\S+) can only become sooner$/, '„$1“ kann nur früher werden.'],
