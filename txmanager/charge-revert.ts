@@ -8,15 +8,16 @@ import { divide, fit, isPositive, smaller } from '../domain/money';
 import { feeIn } from '../domain/sweeps/sweep';
 
 /** Charges the fee of a reverted transaction to the merchant who asked for it, out of what has just come back to him.
- *  Nothing is charged for a replacement, which the operators decided. Safe to repeat: mined again after a
- *  reorganisation, it costs him what it cost first. `quoted`: its fee as it was quoted, where no rate is known. */
+ *  Nothing is charged for a replacement, or for one that differs, which the operators decided. Safe to repeat: mined
+ *  again after a reorganisation, it costs him what it cost first. `quoted`: its fee as it was quoted, where no rate is
+ *  known. */
 export async function chargeRevert(
   tx: EntityManager,
   hold: Hold,
-  mined: Pick<AttemptRow, 'tx_id' | 'fee_units' | 'is_replacement'>,
+  mined: Pick<AttemptRow, 'tx_id' | 'fee_units' | 'is_replacement' | 'decision'>,
   quoted: string,
 ): Promise<void> {
-  if (mined.is_replacement) return;
+  if (mined.is_replacement || mined.decision !== null) return;
   const { decimals } = assetOf(hold.currency);
   const [known] = await tx.query<Array<{ amount: string; tx_id: string }>>(
     `SELECT trim_scale(p.amount)::text AS amount, j.details->>'txId' AS tx_id

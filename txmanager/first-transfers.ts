@@ -35,8 +35,9 @@ export const isFirstBy = (answer: GasAnswer, intent: Intent): boolean =>
     : answer.state === 'reverts' && answer.isNew === true);
 
 /** Whether another is the first to its address, or may be yet. One that is signed comes first, then one that was kept
- *  as the first, then the lowest id. Nobody waits for money of another merchant that may wait for days itself. Those to
- *  one address ask one after the other. The caller has locked the intent. */
+ *  as the first, then the lowest id. Nobody waits for money of another merchant that may wait for days itself, or for
+ *  what a final block has and operators decide about. Those to one address ask one after the other. The caller has
+ *  locked the intent. */
 export async function isBehind(tx: EntityManager, intent: Intent): Promise<boolean> {
   const { network, currency, id, outputs } = intent;
   const { address } = outputs[0]!;
@@ -47,7 +48,8 @@ export async function isBehind(tx: EntityManager, intent: Intent): Promise<boole
               AS "isOnItsWay"
        FROM intent i
       WHERE i.network = $1 AND i.status NOT IN ('final', 'failed', 'dead') AND i.currency = $2
-        AND i.outputs->0->>'address' = $3 AND i.id <> $4`,
+        AND i.outputs->0->>'address' = $3 AND i.id <> $4 AND NOT EXISTS (
+          SELECT FROM attempt a WHERE a.intent_id = i.id AND a.status = 'mined' AND a.differs_at IS NOT NULL)`,
     [network, currency, address, id],
   );
   return others.some((other) => isAhead(other, intent));

@@ -3,6 +3,7 @@ import { assetOf, isToken, networkOf } from '../domain/chains/assets';
 import { accountOf, gasFor } from '../domain/chains/costs';
 import { add, compare, divide, fromUnits, isPositive, larger, subtract, times } from '../domain/money';
 import type { PaymentRow } from '../domain/payments/payment';
+import { unitsTaken } from '../domain/txmanager/differing';
 import { bumpedPrice } from '../domain/txmanager/fee-limits';
 import { goOnWith, planSweep, type PlannedIntent, type PlannedOutput, type SweepSource } from '../domain/sweeps/sweep';
 import { freshUnitPrice } from '../db/chains/fees';
@@ -190,8 +191,7 @@ export async function planRest(
     sweeps
       .filter(({ attempt }) => attempt.from_address === address)
       .reduce((sum, { attempt }) => {
-        const moved = attempt.success ? BigInt(attempt.moved_units) : 0n;
-        return sum + moved + (contract === null ? BigInt(attempt.fee_units!) : 0n);
+        return sum + unitsTaken(attempt, address) + (contract === null ? BigInt(attempt.fee_units!) : 0n);
       }, 0n);
   const rests = sourcesOf(deposits)
     .map((source) => ({ ...source, amount: subtract(source.amount, fromUnits(takenUnits(source.address), decimals)) }))

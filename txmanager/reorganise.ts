@@ -8,6 +8,7 @@ import { reverse } from '../db/ledger/ledger';
 import { depositsById, setAllocation } from '../db/payments/deposits';
 import { releaseOrphaned } from '../db/recovery/unclaimed';
 import type { NetworkId } from '../domain/chains/assets';
+import { differingKey } from '../domain/ledger/differing';
 import { feeChangeKey } from '../domain/ledger/ledger';
 import { outgoingKinds } from './kinds';
 
@@ -16,6 +17,7 @@ import { outgoingKinds } from './kinds';
 export async function rollBack(tx: EntityManager, network: NetworkId, from: Cursor, ancestor: Cursor): Promise<void> {
   for (const mined of await finalAbove(tx, network, ancestor.height)) {
     await reverse(tx, feeChangeKey(mined));
+    if (mined.decision !== null) await reverse(tx, differingKey({ ...mined, decision: mined.decision }));
     await unbook(tx, mined);
   }
   for (const { reopen } of outgoingKinds) await reopen?.(tx, network, ancestor.height);

@@ -180,6 +180,8 @@ function journalOf(payment: PaymentRow, { intent, attempt, feeUnits }: Swept, fi
     native,
     chainFee: fromUnits(feeUnits, assetOf(native).decimals),
   };
+  // Operators have said that it did not reach the merchant: he keeps what he is credited.
+  if (attempt.decision === 'failed') return sweepJournal({ ...common, moved: '0' });
   if (payment.custody === 'external')
     return externalSweepJournal({
       ...common,

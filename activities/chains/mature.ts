@@ -2,17 +2,19 @@ import type { EntityManager } from 'typeorm';
 import { assetOf, isToken, networks, type NetworkId } from '../../domain/chains/assets';
 import { capitalJournal } from '../../domain/ledger/ledger';
 import { compare, fromUnits, subtract } from '../../domain/money';
-import type { Sighting, TokenMove } from '../../domain/chains/chain';
-import { outcomeOf } from '../../domain/txmanager/outcome';
+import type { Sighting } from '../../domain/chains/chain';
+import { endsWell } from '../../domain/txmanager/differing';
+import { movedBy, outcomeOf } from '../../domain/txmanager/outcome';
 import {
   finalizeAttempts,
   maturingAttempts,
   noteDiffering,
   noteOutcomes,
+  type Difference,
   type OpenAttempt,
   type Outcome,
 } from '../../db/chains/attempts';
-import { openIncident, openIncidentAgain } from '../../db/incidents';
+import { openIncidentAgain, resolveIncidents, type NewIncident } from '../../db/incidents';
 import type { Cursor } from '../../db/chains/cursor';
 import { reverseUnexplained } from '../../db/audit/surplus';
 import { expectedHolding } from '../../db/chains/found-by-balance';
@@ -148,24 +150,21 @@ const noteUnseen = (
     details: { intentId: intent_id, txId: tx_id, blockHash: block_hash, height, state },
   });
 
-/** A token moved something else than was signed: nobody decides by rule whether that has paid. It stays as it is. */
-const noteDifference = (
-  tx: EntityManager,
-  { intent_id, tx_id, currency, outputs }: OpenAttempt,
-  moves: readonly TokenMove[],
-): Promise<unknown> =>
-  openIncident(tx, {
+const aboutDifference = ({ intent_id, tx_id }: OpenAttempt) =>
+  ({
     kind: 'transfer-differs',
     subject: { kind: 'intent', id: intent_id },
     distinction: tx_id,
-    details: {
-      intentId: intent_id,
-      txId: tx_id,
-      currency,
-      outputs,
-      moves: moves.map((move) => ({ ...move, units: move.units.toString() })),
-    },
+  }) satisfies Partial<NewIncident>;
+
+/** A token moved something else than was signed: two operators say whether that has paid. */
+const noteDifference = (tx: EntityManager, { attempt, moves }: Difference): Promise<unknown> => {
+  const { intent_id: intentId, tx_id: txId, currency, outputs } = attempt;
+  return openIncidentAgain(tx, {
+    ...aboutDifference(attempt),
+    details: { intentId, txId, currency, outputs, moves },
   });
+};
 
 /** Ours are done where they are deep enough and, on networks that have finality, final: what they pay is credited then.
  *  docs/decisions/0034-finality.md */
@@ -185,35 +184,46 @@ async function matureAttempts({ db, adapter }: FollowerDeps, deepest: number, go
     const some = attempts.slice(n, n + attemptsAtOnce);
     const sightings = await inParallel(some, lookUpsAtOnce, (attempt) => adapter.lookUp(attempt.tx_id));
     await db.transaction(async (tx) => {
-      const outcomes: Outcome[] = [];
-      const differing: OpenAttempt[] = [];
+      const [outcomes, differences]: [Outcome[], Difference[]] = [[], []];
       for (const [index, attempt] of some.entries()) {
         const sighting = sightings[index]!;
         if (sighting.state !== 'mined' || sighting.blockHash !== attempt.block_hash) {
           if (deepest - attempt.height >= blocksUntilIncident) await noteUnseen(tx, attempt, sighting);
           continue;
         }
-        const outcome = outcomeOf(sighting, attempt);
-        if (outcome === 'differs') {
-          await noteDifference(tx, attempt, sighting.moves);
-          differing.push(attempt);
-        } else outcomes.push({ attempt, success: outcome === 'done', feeUnits: sighting.feeUnits });
+        const { feeUnits, moves } = sighting;
+        const success = successOf(attempt, sighting);
+        if (success === null)
+          differences.push({ attempt, moves: movedBy(moves, attempt), feeUnits, isFinal: isFinal(attempt) });
+        else outcomes.push({ attempt, success, feeUnits });
       }
-      await noteDiffering(
-        tx,
-        differing.filter(isFinal).map(({ id }) => id),
-      );
-      await noteOutcomes(
-        tx,
-        outcomes.filter(({ attempt }) => !isFinal(attempt)),
-      );
-      await notifyPayouts(
-        tx,
-        await finalizeAttempts(
-          tx,
-          outcomes.filter(({ attempt }) => isFinal(attempt)),
-        ),
-      );
+      for (const difference of differences) await noteDifference(tx, difference);
+      await noteDiffering(tx, differences);
+      await endNow(tx, outcomes, isFinal);
     });
   }
+}
+
+/** Did it move what it was for? As operators have said of it where it differs; null: they have not. */
+function successOf(attempt: OpenAttempt, sighting: Extract<Sighting, { state: 'mined' }>): boolean | null {
+  if (attempt.decision !== null) return endsWell(attempt.decision, attempt.kind);
+  const outcome = outcomeOf(sighting, attempt);
+  return outcome === 'differs' ? null : outcome === 'done';
+}
+
+/** Ends what a final block has; of the rest it is noted what it took. */
+async function endNow(
+  tx: EntityManager,
+  outcomes: readonly Outcome[],
+  isFinal: (attempt: OpenAttempt) => boolean,
+): Promise<void> {
+  // Decided, or its node does not say any more that it differs.
+  const differed = outcomes.filter(({ attempt }) => attempt.differs).map(({ attempt }) => aboutDifference(attempt));
+  if (differed.length) await resolveIncidents(tx, differed);
+  await noteOutcomes(
+    tx,
+    outcomes.filter(({ attempt }) => !isFinal(attempt)),
+  );
+  const ended = outcomes.filter(({ attempt }) => isFinal(attempt));
+  await notifyPayouts(tx, await finalizeAttempts(tx, ended));
 }

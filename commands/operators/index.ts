@@ -4,6 +4,7 @@ import { bookLightning } from './book-lightning';
 import { claimForgotten } from './claim-address';
 import { claimUntagged } from './claim-deposit';
 import { claimLightning } from './claim-lightning';
+import { decideTransfer } from './decide-transfer';
 import { endConversion } from './end-conversion';
 import { failLightning } from './fail-lightning';
 import { loosenLimits } from './loosen-limits';
@@ -21,6 +22,7 @@ export const operatorActs: readonly OperatorAct[] = [
   claimForgotten,
   claimLightning,
   claimUntagged,
+  decideTransfer,
   endConversion,
   failLightning,
   liftMerchantStop,

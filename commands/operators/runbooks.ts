@@ -5,7 +5,8 @@ import { isByLightning } from '../../domain/lightning/currency';
 export type Runbook = Readonly<{
   /** `service`: when the condition is over. `operator`: a person looks into it, and resolves it. Else the kind of the
    *  request that two operators confirm, which resolves it too. */
-  endedBy: 'service' | 'operator' | 'raise-cap' | 'unfreeze-wallet' | 'book-difference' | 'claim-address';
+  endedBy:
+    'service' | 'operator' | 'raise-cap' | 'unfreeze-wallet' | 'book-difference' | 'claim-address' | 'decide-transfer';
   /** The request that is mostly needed before it is resolved by hand. */
   act?: 'unfreeze' | 'end-conversion' | 'claim-deposit' | 'fail-lightning' | 'book-lightning' | 'claim-lightning';
 }>;
@@ -21,7 +22,7 @@ export const runbooks: Readonly<Record<IncidentKind, Runbook>> = {
   'transaction-reverted': { endedBy: 'operator' },
   'transaction-refused': { endedBy: 'service' },
   'transfer-refused': { endedBy: 'service' },
-  'transfer-differs': { endedBy: 'operator' },
+  'transfer-differs': { endedBy: 'decide-transfer' },
   'attempt-unverified': { endedBy: 'service' },
   'signed-off-chain': { endedBy: 'operator' },
   'gas-low': { endedBy: 'operator' },

@@ -52,16 +52,18 @@ const expectedSql = `WITH seen AS (
          coalesce((SELECT sum(d.amount) FROM deposit d WHERE d.network = $1 AND d.address = s.address
            AND d.currency = s.currency
                      AND d.status IN ('mined', 'confirmed') AND d.height <= $3), 0)::text AS arrived,
-         (coalesce((SELECT sum(a.moved_units) FROM attempt a JOIN intent i ON i.id = a.intent_id WHERE a.network = $1
+         (coalesce((SELECT sum(CASE WHEN a.moves IS NOT NULL THEN units_from(a.moves, s.address)
+             WHEN a.success IS NOT FALSE THEN a.moved_units ELSE 0 END)
+                     FROM attempt a JOIN intent i ON i.id = a.intent_id WHERE a.network = $1
            AND a.from_address = s.address
-                     AND i.currency = s.currency AND a.status IN ('mined', 'final') AND a.success IS NOT FALSE
-                       AND a.height <= $3
+                     AND i.currency = s.currency AND a.status IN ('mined', 'final') AND a.height <= $3
                      AND NOT EXISTS (SELECT FROM attempt_account c WHERE c.attempt_id = a.id)), 0)
-          + coalesce((SELECT sum(c.units) FROM attempt_account c JOIN attempt a ON a.id = c.attempt_id
+          + coalesce((SELECT sum(CASE WHEN a.moves IS NOT NULL THEN units_from(a.moves, s.address)
+             WHEN a.success IS NOT FALSE THEN c.units ELSE 0 END)
+                     FROM attempt_account c JOIN attempt a ON a.id = c.attempt_id
             JOIN intent i ON i.id = a.intent_id
                      WHERE c.network = $1 AND c.address = s.address AND i.currency = s.currency
-                       AND a.status IN ('mined', 'final')
-                     AND a.success IS NOT FALSE AND a.height <= $3), 0))::text AS gone,
+                       AND a.status IN ('mined', 'final') AND a.height <= $3), 0))::text AS gone,
          CASE WHEN s.currency = $2 THEN coalesce((SELECT sum(a.fee_units) FROM attempt a WHERE a.network = $1
            AND a.from_address = s.address
                      AND a.status IN ('mined', 'final') AND a.height <= $3), 0) ELSE 0 END::text AS fees,

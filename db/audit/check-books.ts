@@ -60,7 +60,8 @@ export const bookChecks: readonly Check[] = [
               SELECT network, address, currency, sum(arrived) AS arrived, sum(moved) AS moved, sum(fees) AS fees FROM (
                 SELECT network, address, currency, amount AS arrived, 0 AS moved, 0 AS fees FROM deposit
                   WHERE status = 'confirmed' AND currency IS NOT NULL
-                UNION ALL SELECT a.network, a.from_address, i.currency, 0, CASE WHEN a.success IS DISTINCT FROM false
+                UNION ALL SELECT a.network, a.from_address, i.currency, 0, CASE WHEN a.moves IS NOT NULL
+                  THEN units_from(a.moves, a.from_address) WHEN a.success IS DISTINCT FROM false
                   THEN a.moved_units ELSE 0 END,
                                  coalesce(a.fee_units, a.max_fee_units) FROM attempt a
                                    JOIN intent i ON i.id = a.intent_id WHERE a.status = 'final') x
@@ -117,6 +118,7 @@ export const bookChecks: readonly Check[] = [
             UNION ALL
             SELECT i.currency, -(o->>'units')::numeric / power(10::numeric, r.decimals) FROM posted i
               JOIN attempt a ON a.intent_id = i.id AND a.status = 'final' AND a.success
+               AND a.decision IS DISTINCT FROM 'failed'
               JOIN ${registrySql} r ON r.currency = i.currency
               CROSS JOIN jsonb_array_elements(a.outputs) o
              WHERE ${isOurs('i.network', "o->>'address'")} IS NULL
@@ -126,6 +128,7 @@ export const bookChecks: readonly Check[] = [
             SELECT i.currency, -s.net_units / power(10::numeric, r.decimals) FROM ${postedShares}
               AND s.net_units IS NOT NULL
                AND ${isOurs('i.network', "i.outputs->0->>'address'")} IS NULL
+               AND NOT EXISTS (SELECT FROM attempt a WHERE a.intent_id = i.id AND a.decision = 'failed')
             UNION ALL
             SELECT p.asset, CASE WHEN p.debit = 'E:loss' THEN -p.amount ELSE p.amount END FROM posting p
               JOIN journal j ON j.id = p.journal_id LEFT JOIN journal o ON o.id = j.reverses

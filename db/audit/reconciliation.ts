@@ -49,19 +49,26 @@ const registry = JSON.stringify(
 );
 
 /** Attempts of ours in the chain up to $2, with what each took from its address, whether its journals are there, and of
- *  a batch what is settled already with the payments in it. */
+ *  a batch what is settled already with the payments in it. What it gave others is what was signed, and `more_units`
+ *  above that while the ledger does not have the difference. */
 const movesSql = `moved AS (
   SELECT a.id, a.from_address, i.currency, r.decimals, r.native, n.decimals AS native_decimals, a.height,
-         CASE WHEN a.success IS FALSE THEN 0 ELSE a.moved_units END AS units,
-           coalesce(a.fee_units, a.max_fee_units) AS fee_units,
-         CASE WHEN a.success IS FALSE THEN 0 ELSE (SELECT coalesce(sum((o->>'units')::numeric), 0)
-           FROM jsonb_array_elements(a.outputs) o
-           WHERE ${isOurs('i.network', "o->>'address'")} IS NULL) END AS out_units,
+         CASE WHEN a.moves IS NOT NULL THEN units_from(a.moves, a.from_address)
+              WHEN a.success IS FALSE THEN 0 ELSE a.moved_units END AS units,
+           coalesce(a.fee_units, a.max_fee_units) AS fee_units, a.success, a.moves,
+         signed.units AS out_units,
+         CASE WHEN a.moves IS NULL OR i.booked THEN 0
+              ELSE (SELECT coalesce(sum((m->>'units')::numeric), 0) FROM jsonb_array_elements(a.moves) m
+                     WHERE ${isOurs('i.network', "m->>'to'")} IS NULL) - signed.units END AS more_units,
          ${isPosted('i')} AS posted,
          shared.fee_units AS shared_fee_units, shared.net_units AS shared_out_units
     FROM attempt a JOIN intent i ON i.id = a.intent_id JOIN registry r ON r.currency = i.currency
       JOIN registry n ON n.currency = r.native
-    CROSS JOIN LATERAL (SELECT coalesce(sum(s.fee_units), 0) AS fee_units, coalesce(sum(s.net_units), 0) AS net_units
+    CROSS JOIN LATERAL (SELECT CASE WHEN a.success IS FALSE OR a.decision = 'failed' THEN 0
+      ELSE (SELECT coalesce(sum((o->>'units')::numeric), 0) FROM jsonb_array_elements(a.outputs) o
+             WHERE ${isOurs('i.network', "o->>'address'")} IS NULL) END AS units) signed
+    CROSS JOIN LATERAL (SELECT coalesce(sum(s.fee_units), 0) AS fee_units, coalesce(sum(s.net_units) FILTER (
+           WHERE a.decision IS DISTINCT FROM 'failed'), 0) AS net_units
       FROM sweep_share s
       WHERE s.intent_id = i.id AND s.dropped_at IS NULL AND EXISTS (SELECT FROM journal j
         WHERE j.key = 'sweep/' || i.id || '/' || s.payment_id)) shared
@@ -88,8 +95,9 @@ const besideSql = `${headSql}
          SELECT FROM journal j WHERE j.key = 'loss/' || d.network || '/' || d.tx_id || '/' || d.out_index)
            GROUP BY 1
    ) u ON u.currency = r.currency
-   LEFT JOIN (SELECT currency, sum((out_units - shared_out_units) / power(10::numeric, decimals)) AS amount
-     FROM moved WHERE NOT posted GROUP BY 1) o ON o.currency = r.currency
+   LEFT JOIN (SELECT currency, sum((CASE WHEN posted THEN 0 ELSE out_units - shared_out_units END + more_units)
+       / power(10::numeric, decimals)) AS amount FROM moved WHERE NOT posted OR more_units <> 0 GROUP BY 1) o
+     ON o.currency = r.currency
    LEFT JOIN (SELECT native, sum((fee_units - shared_fee_units) / power(10::numeric, native_decimals)) AS amount
      FROM moved WHERE NOT posted GROUP BY 1) f ON f.native = r.currency
    LEFT JOIN (SELECT i.currency, sum((o->>'units')::numeric / power(10::numeric, g.decimals)) AS amount
@@ -115,7 +123,8 @@ const heldSql = `${headSql}
                 AND d.out_index < -1
    UNION ALL SELECT from_address, currency, -units, height, false FROM moved m
               WHERE NOT EXISTS (SELECT FROM attempt_account c WHERE c.attempt_id = m.id)
-   UNION ALL SELECT c.address, m.currency, CASE WHEN m.units = 0 THEN 0 ELSE -c.units END, m.height, false
+   UNION ALL SELECT c.address, m.currency, CASE WHEN m.moves IS NOT NULL THEN -units_from(m.moves, c.address)
+              WHEN m.success IS FALSE THEN 0 ELSE -c.units END, m.height, false
                FROM attempt_account c JOIN moved m ON m.id = c.attempt_id
    UNION ALL SELECT from_address, native, -fee_units, height, false FROM moved
    UNION ALL SELECT a.address, r.currency, 0, 0, true FROM address a

@@ -36,18 +36,23 @@ export async function expectedHolding(
                  AND d.id IS DISTINCT FROM $5::bigint), 0)::text AS arrived,
             trim_scale((coalesce(own.units, 0) + coalesce(shared.units, 0)) / power(10::numeric, $6))::text AS gone,
             (coalesce(own.open, 0) + coalesce(shared.open, 0))::int AS open
-       FROM (SELECT sum(CASE WHEN i.currency = $3 AND a.success IS DISTINCT FROM false
-                              AND NOT EXISTS (SELECT FROM attempt_account c WHERE c.attempt_id = a.id)
-                             THEN a.moved_units ELSE 0 END
+       FROM (SELECT sum(CASE WHEN i.currency <> $3
+                                OR EXISTS (SELECT FROM attempt_account c WHERE c.attempt_id = a.id) THEN 0
+                             WHEN a.moves IS NOT NULL THEN units_from(a.moves, $2)
+                             WHEN a.success IS DISTINCT FROM false THEN a.moved_units ELSE 0 END
                         + CASE WHEN $7 THEN coalesce(a.fee_units, a.max_fee_units) ELSE 0 END) AS units,
-                    count(*) FILTER (WHERE a.status = 'mined' AND ($7 OR i.currency = $3)) AS open
+                    count(*) FILTER (WHERE a.status = 'mined' AND (a.differs_at IS NULL OR a.moves IS NULL)
+                                       AND ($7 OR i.currency = $3)) AS open
                FROM attempt a JOIN intent i ON i.id = a.intent_id
               WHERE a.network = $1 AND a.from_address = $2 AND a.status IN ('mined', 'final')
                 AND a.height <= $4) own,
-            (SELECT sum(c.units) AS units, count(*) FILTER (WHERE a.status = 'mined') AS open
+            (SELECT sum(CASE WHEN a.moves IS NOT NULL THEN units_from(a.moves, $2)
+                             WHEN a.success IS DISTINCT FROM false THEN c.units ELSE 0 END) AS units,
+                    count(*) FILTER (WHERE a.status = 'mined' AND (a.differs_at IS NULL OR a.moves IS NULL)
+                                       AND a.success IS DISTINCT FROM false) AS open
                FROM attempt_account c JOIN attempt a ON a.id = c.attempt_id JOIN intent i ON i.id = a.intent_id
               WHERE c.network = $1 AND c.address = $2 AND i.currency = $3 AND a.status IN ('mined', 'final')
-                AND a.success IS DISTINCT FROM false AND a.height <= $4) shared`,
+                AND a.height <= $4) shared`,
     [network, address, currency, height, except, assetOf(currency).decimals, isNative],
   );
   if (row!.open) return null;

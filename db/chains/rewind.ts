@@ -31,7 +31,7 @@ export async function rewind(tx: EntityManager, network: NetworkId, from: Cursor
   const dropped = await changedRows<{ intent_id: string }>(
     tx,
     `UPDATE attempt SET status = 'sent', block_hash = NULL, height = NULL, success = NULL, fee_units = NULL,
-       final_at = NULL
+       final_at = NULL, differs_at = NULL, moves = NULL, decision = NULL, decided_by = NULL
       WHERE network = $1 AND height > $2 AND status IN ('mined', 'final') RETURNING intent_id`,
     [network, ancestor.height],
   );

@@ -207,7 +207,7 @@ CREATE OR REPLACE FUNCTION guard_journal() RETURNS trigger LANGUAGE plpgsql
       v_is_due := EXISTS (SELECT FROM journal WHERE reverses = NEW.id)
         OR is_journal_due(v_base.key, v_moves, v_steps % 2 = 0);
     ELSE
-      v_is_due := v_base.key ~ '^(sweep|gas|fee|gone|lost|loss|capital|unexplained|refund|hold|conversion)/';
+      v_is_due := v_base.key ~ '^(sweep|gas|fee|gone|lost|loss|differs|capital|unexplained|refund|hold|conversion)/';
     END IF;
     IF v_is_due IS NOT TRUE THEN
       RAISE EXCEPTION '% may not post journal %', session_user, NEW.key USING ERRCODE = 'CP014';

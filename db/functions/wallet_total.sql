@@ -26,12 +26,14 @@ CREATE OR REPLACE FUNCTION note_gone() RETURNS trigger LANGUAGE plpgsql
   BEGIN
     IF TG_OP <> 'INSERT' AND OLD.status = 'final' THEN
       PERFORM add_to_wallet(OLD.network, OLD.from_address, currency, 0,
-                            CASE WHEN OLD.success IS DISTINCT FROM false THEN -OLD.moved_units ELSE 0 END,
+                            -CASE WHEN OLD.moves IS NOT NULL THEN units_from(OLD.moves, OLD.from_address)
+                                  WHEN OLD.success IS DISTINCT FROM false THEN OLD.moved_units ELSE 0 END,
                             -coalesce(OLD.fee_units, OLD.max_fee_units)) FROM intent WHERE id = OLD.intent_id;
     END IF;
     IF TG_OP <> 'DELETE' AND NEW.status = 'final' THEN
       PERFORM add_to_wallet(NEW.network, NEW.from_address, currency, 0,
-                            CASE WHEN NEW.success IS DISTINCT FROM false THEN NEW.moved_units ELSE 0 END,
+                            CASE WHEN NEW.moves IS NOT NULL THEN units_from(NEW.moves, NEW.from_address)
+                                 WHEN NEW.success IS DISTINCT FROM false THEN NEW.moved_units ELSE 0 END,
                             coalesce(NEW.fee_units, NEW.max_fee_units)) FROM intent WHERE id = NEW.intent_id;
     END IF;
     RETURN NULL;
@@ -50,8 +52,8 @@ CREATE OR REPLACE TRIGGER attempt_gone AFTER INSERT ON attempt FOR EACH ROW
   WHEN (NEW.status = 'final') EXECUTE FUNCTION note_gone();
 CREATE OR REPLACE TRIGGER attempt_changed AFTER UPDATE ON attempt FOR EACH ROW
   WHEN ((OLD.status = 'final' OR NEW.status = 'final')
-    AND (OLD.status, OLD.success, OLD.moved_units, OLD.fee_units, OLD.max_fee_units)
-      IS DISTINCT FROM (NEW.status, NEW.success, NEW.moved_units, NEW.fee_units, NEW.max_fee_units))
+    AND (OLD.status, OLD.success, OLD.moved_units, OLD.moves, OLD.fee_units, OLD.max_fee_units)
+      IS DISTINCT FROM (NEW.status, NEW.success, NEW.moved_units, NEW.moves, NEW.fee_units, NEW.max_fee_units))
   EXECUTE FUNCTION note_gone();
 CREATE OR REPLACE TRIGGER attempt_removed AFTER DELETE ON attempt FOR EACH ROW
   WHEN (OLD.status = 'final') EXECUTE FUNCTION note_gone();

@@ -75,6 +75,7 @@ import { LostFees1799001140000 } from './1799001140000-lost-fees';
 import { ComparedLightning1799001160000 } from './1799001160000-compared-lightning';
 import { ForgottenPayments1799001161000 } from './1799001161000-forgotten-payments';
 import { WalletTurns1799001175000 } from './1799001175000-wallet-turns';
+import { DecidedTransfers1799001200000 } from './1799001200000-decided-transfers';
 
 /** Every migration, oldest first; only ever added to. Functions, triggers and views are in db/functions. */
 export const migrations = [
@@ -155,4 +156,5 @@ export const migrations = [
   ComparedLightning1799001160000,
   ForgottenPayments1799001161000,
   WalletTurns1799001175000,
+  DecidedTransfers1799001200000,
 ];

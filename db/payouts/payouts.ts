@@ -179,6 +179,7 @@ export const unsignedOf = (
           SELECT FROM attempt a JOIN intent o ON o.id = a.intent_id
            WHERE a.network = i.network AND a.from_address = i.from_address
              AND a.valid_from_height IS NOT NULL AND a.status IN ('stored', 'sent', 'mined') AND NOT a.is_restored
+             AND (a.status <> 'mined' OR a.differs_at IS NULL)
              AND (NOT $2::boolean OR (o.owner_kind = i.owner_kind AND o.owner_id = i.owner_id)))
       ORDER BY i.id`,
     [batchId, inTurn, network ?? null, payoutWindow],

@@ -50,6 +50,7 @@ export const functionGrants: Readonly<Record<string, readonly DatabaseRole[]>> =
   store_payout_signatures: ['signer'],
   restore_signed: ['signer'],
   take_over_lost: ['payments'],
+  units_from: ['api', 'payments', 'chain', 'signer', 'audit', 'operator'],
   validities_of: ['signer'],
   wants_lightning: ['api', 'chain'],
   watch_elsewhere: ['api', 'payments'],

@@ -38,10 +38,11 @@ export const tableGrants: TableGrants = {
   api_request: { api: 'SELECT, INSERT', payments: 'SELECT, DELETE' },
   applied_function: { payments: 'SELECT' },
   attempt: {
-    'api, payments, audit, operator': 'SELECT',
+    'api, operator': 'SELECT, UPDATE (decided_by, decision)',
+    'payments, audit': 'SELECT',
     chain: `
-      SELECT, UPDATE (absence, block_hash, differs_at, fee_units, final_at, height, missing_at_height, sent_at, status,
-      success)`,
+      SELECT, UPDATE (absence, block_hash, decided_by, decision, differs_at, fee_units, final_at, height,
+      missing_at_height, moves, sent_at, status, success)`,
     signer: 'SELECT, INSERT',
   },
   attempt_account: { 'api, payments, chain, audit, operator': 'SELECT', signer: 'SELECT, INSERT' },

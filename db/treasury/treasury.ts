@@ -122,7 +122,8 @@ export async function treasurySources(tx: EntityManager, currency: string): Prom
                   ELSE 0 END AS gone
            FROM wallet_total w WHERE w.network = $1 AND w.address = t.address) d ON true
        LEFT JOIN (
-         SELECT from_address, sum(CASE WHEN currency = $2 THEN moved_units ELSE 0 END + CASE WHEN $2 = $3
+         SELECT from_address, sum(CASE WHEN currency <> $2 THEN 0 WHEN moves IS NOT NULL
+           THEN units_from(moves, from_address) ELSE moved_units END + CASE WHEN $2 = $3
            THEN max_fee_units ELSE 0 END) AS open
            FROM (${openAttempts(ofTreasury)}) one
           GROUP BY 1) g ON g.from_address = t.address

@@ -1,5 +1,6 @@
 import type { Destination } from '../../domain/chains/tags';
 import type { AbsenceProof } from '../../domain/txmanager/expiry';
+import type { Decision, Moved } from '../../domain/txmanager/differing';
 import type { Kind } from '../../domain/txmanager/kinds';
 import type { WaitCause } from '../../domain/txmanager/waits';
 import type { OwnerKind } from '../../domain/workflow-ids';
@@ -103,9 +104,14 @@ export const attemptEntity = entity('attempt', {
   absence: nullable(jsonb<AbsenceProof>()),
   /** A recovery took it back from the record of signatures. Noted of those that expire. */
   is_restored: boolean(),
-  /** A final block has it, and it moved something else than was signed: over for its wallet, and nobody has decided
-   *  what it paid. */
+  /** A final block has it, and it moved something else than was signed: over for its wallet, whatever operators say
+   *  that it has paid. */
   differs_at: nullable(timestamptz()),
+  /** Of its own currency, what the accounts that it spends from have given; null: what was signed, or nothing. */
+  moves: nullable(jsonb<Moved[]>()),
+  /** What two operators have said of it, by which request. */
+  decision: nullable(text<Decision>()),
+  decided_by: nullable(id()),
 });
 
 export const attemptAccountEntity = entity('attempt_account', {

@@ -220,16 +220,19 @@ export async function spendableAt(
 ): Promise<{ arrived: string; goneUnits: string }> {
   const [row] = await prepared(tx, 'spendable').query<Array<{ arrived: string; gone: string }>>(
     `SELECT t.arrived::text, (t.gone + coalesce((
-              SELECT sum(CASE WHEN one.currency = $3 THEN one.moved_units ELSE 0 END + CASE WHEN $3 = $4
+              SELECT sum(CASE WHEN one.currency <> $3 THEN 0 WHEN one.moves IS NOT NULL
+                THEN units_from(one.moves, $2) ELSE one.moved_units END + CASE WHEN $3 = $4
                 THEN one.max_fee_units ELSE 0 END)
                 FROM (${openAttempts(ofTheOthers)}) one), 0)
             + coalesce((SELECT sum(one.units)
-              FROM (SELECT DISTINCT ON (a.intent_id) c.units, a.success, i.currency FROM attempt_account c
+              FROM (SELECT DISTINCT ON (a.intent_id) CASE WHEN a.moves IS NOT NULL THEN units_from(a.moves, $2)
+                WHEN a.success IS DISTINCT FROM false THEN c.units ELSE 0 END AS units, i.currency
+                      FROM attempt_account c
                 JOIN attempt a ON a.id = c.attempt_id
                       JOIN intent i ON i.id = a.intent_id
                      WHERE c.network = $1 AND c.address = $2 AND a.status <> 'replaced'
                      ORDER BY a.intent_id, a.status IN ('mined', 'final') DESC, a.n DESC) one
-             WHERE one.currency = $3 AND one.success IS DISTINCT FROM false), 0))::text AS gone
+             WHERE one.currency = $3), 0))::text AS gone
        FROM (SELECT coalesce(sum(arrived) FILTER (WHERE currency = $3), 0) AS arrived,
                     coalesce(sum(moved) FILTER (WHERE currency = $3), 0) + CASE WHEN $3 = $4 THEN coalesce(sum(fees), 0)
                       ELSE 0 END AS gone

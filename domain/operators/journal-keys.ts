@@ -8,8 +8,10 @@ import {
   refundKey,
   reallocateKey,
 } from '../ledger/ledger';
+import { differingKey } from '../ledger/differing';
 import { gasFeeKey, revertFeeKey } from '../ledger/network-fees';
 import { unclaimedKey } from '../ledger/unclaimed';
+import { decisions } from '../txmanager/differing';
 import type { Kind } from '../txmanager/kinds';
 
 /** Keys of the journals about a record that are in no merchant's statement, so that nothing but the key names the
@@ -31,10 +33,15 @@ export function keysOfIntent({ id, kind, attempts }: Sent, recordId: string): st
   const own = [`${kind}/${id}`, `${kind}/${id}/${recordId}`];
   const fees = attempts.flatMap(({ txId, blockHash }) => [
     `fee/${txId}`,
-    ...(blockHash === null ? [] : [feeChangeKey({ txId, blockHash })]),
+    ...(blockHash === null ? [] : ofMining({ txId, blockHash })),
   ]);
   return [...own, ...own.map(feeGoneKey), ...fees];
 }
+
+const ofMining = (mined: Readonly<{ txId: string; blockHash: string }>): string[] => [
+  feeChangeKey(mined),
+  ...decisions.map((decision) => differingKey({ ...mined, decision })),
+];
 
 /** Of a refund or a withdrawal, whose money is held until it has arrived. */
 export function keysOfHold(kind: 'refund' | 'withdrawal', id: string): string[] {

@@ -20,6 +20,9 @@ export type KindFacts = Readonly<{
   /** Its rows, where an invoice of Lightning may pay them: their table, and SQL that says how the row `o` stands, in
    *  the words of withdrawals. */
   invoiced: Readonly<{ table: string; status: string }> | null;
+  /** Why operators may not say that a transfer of it that moved something else than was signed has failed; null: they
+   *  may. See differing.ts. */
+  onlyPaid: string | null;
   /** What a merchant's statement calls the source of such a hold, and the entry when the money has arrived. */
   statement: Readonly<{ sourceType: string; arrived: string }> | null;
 }>;
@@ -31,6 +34,7 @@ const inside = {
   holdsIn: null,
   borne: null,
   invoiced: null,
+  onlyPaid: 'it moves money between addresses of ours, and owes nobody anything: what did not arrive is a loss already',
   statement: null,
 } as const;
 
@@ -46,6 +50,7 @@ export const kinds = {
     holdsIn: `refund WHERE source = 'balance'`,
     borne: { table: 'refund', where: `fee_bearer = 'payer'` },
     invoiced: { table: 'refund', status: 'o.status' },
+    onlyPaid: null,
     statement: { sourceType: 'refund', arrived: 'refund' },
   },
   withdrawal: {
@@ -57,11 +62,19 @@ export const kinds = {
     holdsIn: 'withdrawal',
     borne: { table: 'withdrawal', where: `fee_mode = 'deduct'` },
     invoiced: { table: 'withdrawal', status: 'o.status' },
+    onlyPaid: null,
     statement: { sourceType: 'withdrawal', arrived: 'withdrawal' },
   },
   consolidate: { ...inside, spends: 'treasury', isSettled: false },
   /** Our deposit at a swap provider. The conversion holds the merchant's money, not the deposit. */
-  fund: { ...inside, leaves: true, spends: 'treasury', isSettled: false, record: 'conversion' },
+  fund: {
+    ...inside,
+    leaves: true,
+    spends: 'treasury',
+    isSettled: false,
+    record: 'conversion',
+    onlyPaid: 'a swap provider answers for its deposit: where it gives nothing, end-conversion gives the money back',
+  },
   /** A line of a mass payout. Its holds are in the audit apart: limits count the batch, and many lines may share a
    *  transaction. */
   leg: {
@@ -79,10 +92,16 @@ export const kinds = {
         SELECT b.approved_at FROM payout_batch b WHERE b.id = o.batch_id) IS NULL THEN 'awaiting_approval'
         ELSE o.status END`,
     },
+    onlyPaid: null,
     statement: { sourceType: 'massPayout', arrived: 'payout_leg' },
   },
   /** Signed in the time that a recovery has lost. Never planned: an intent that is planned again takes it over. */
-  lost: { ...inside, spends: 'deposits', isSettled: false },
+  lost: {
+    ...inside,
+    spends: 'deposits',
+    isSettled: false,
+    onlyPaid: 'no row has it sent: what left is a loss, however it is called',
+  },
 } as const satisfies Readonly<Record<string, KindFacts>>;
 
 type Kinds = typeof kinds;

@@ -1,5 +1,6 @@
 import { isToken, type Currency } from '../chains/assets';
-import type { Sighting } from '../chains/chain';
+import type { Sighting, TokenMove } from '../chains/chain';
+import type { Moved } from './differing';
 
 /** A transaction of ours as it was signed. `accounts`: of a batch, what each account gives, to all outputs together. */
 export type SignedMoves = Readonly<{
@@ -17,18 +18,31 @@ export function outcomeOf(
 ): 'done' | 'failed' | 'differs' {
   if (!success) return 'failed';
   if (!isToken(signed.currency)) return 'done';
-  const sources = signed.accounts.length
-    ? signed.accounts
-    : signed.outputs.map(({ units }) => ({ address: signed.from, units }));
-  const given = totals(sources.map(({ address, units }) => [address, BigInt(units)]));
+  const given = totals(sourcesOf(signed).map(({ address, units }) => [address, BigInt(units)]));
   const gotten = totals(signed.outputs.map(({ address, units }) => [address, BigInt(units)]));
-  const left = moves.filter(({ currency, from }) => currency === signed.currency && given.has(from));
+  const left = leftOf(moves, signed);
   if (!left.length) return 'failed';
   const isAsSigned =
     areSame(totals(left.map(({ from, units }) => [from, units])), given) &&
     areSame(totals(left.map(({ to, units }) => [to, units])), gotten);
   return isAsSigned ? 'done' : 'differs';
 }
+
+/** What each address of ours gives. */
+export const sourcesOf = (
+  signed: Omit<SignedMoves, 'currency'>,
+): ReadonlyArray<Readonly<{ address: string; units: string }>> =>
+  signed.accounts.length ? signed.accounts : signed.outputs.map(({ units }) => ({ address: signed.from, units }));
+
+/** Of what a transaction moved, that of its own currency which its accounts gave. */
+function leftOf(moves: readonly TokenMove[], signed: SignedMoves): TokenMove[] {
+  const sources = new Set(sourcesOf(signed).map(({ address }) => address));
+  return moves.filter(({ currency, from }) => currency === signed.currency && sources.has(from));
+}
+
+/** The same as rows keep it, where it differs from what was signed. */
+export const movedBy = (moves: readonly TokenMove[], signed: SignedMoves): Moved[] =>
+  leftOf(moves, signed).map(({ from, to, units }) => ({ from, to, units: units.toString() }));
 
 function totals(parts: ReadonlyArray<readonly [address: string, units: bigint]>): Map<string, bigint> {
   const sums = new Map<string, bigint>();

@@ -255,6 +255,8 @@ describe('A10: a thief with the database role of the API', () => {
     [`UPDATE intent SET status = 'planned'`, 'the state of an intent'],
     [`INSERT INTO attempt (intent_id, n) VALUES (1, 1)`, 'an attempt'],
     [`UPDATE attempt SET outputs = '[]'`, 'the outputs of an attempt'],
+    [`UPDATE attempt SET moves = '[]'`, 'what an attempt moved'],
+    [`UPDATE attempt SET success = true`, 'how an attempt went'],
     [`UPDATE deposit SET amount = 9`, 'what came'],
     [`INSERT INTO deposit (network) VALUES ('ethereum')`, 'a deposit'],
     [`UPDATE withdrawal SET address = 'x'`, 'whereto a withdrawal goes'],

@@ -2,6 +2,7 @@ import type { DatabaseRole } from '../../db/roles/roles';
 import * as journals from '../../domain/ledger/ledger';
 import * as lightning from '../../domain/ledger/lightning';
 import { onAccountJournal } from '../../domain/ledger/on-account';
+import * as differing from '../../domain/ledger/differing';
 import * as lost from '../../domain/ledger/lost';
 import * as fees from '../../domain/ledger/network-fees';
 import * as unclaimed from '../../domain/ledger/unclaimed';
@@ -296,6 +297,17 @@ const ofThePlatform: Case[] = (
         from: 'A:deposit',
         feeFrom: 'A:deposit',
         moves: [{ to: 'A:treasury', amount: '1' }],
+      }),
+    ],
+    [
+      'differingJournal',
+      'chain',
+      differing.differingJournal({
+        ...{ txId: '0xf', blockHash: '0xb', decision: 'failed', currency: 'ETH' },
+        corrections: new Map([
+          ['A:treasury', 2n],
+          ['A:deposit', -3n],
+        ]),
       }),
     ],
     ...(['1', '-1'] as const).map(

@@ -3,6 +3,7 @@ import type { DataSource } from 'typeorm';
 import { ensure, captureOrRelease, post, reverse } from '../../db/ledger/ledger';
 import type { DatabaseRole } from '../../db/roles/roles';
 import { adjustment } from '../../domain/ledger/entry';
+import * as differing from '../../domain/ledger/differing';
 import * as journals from '../../domain/ledger/ledger';
 import * as lightning from '../../domain/ledger/lightning';
 import * as onAccount from '../../domain/ledger/on-account';
@@ -64,7 +65,16 @@ const forgeries = ({ journal }: Case): Journal[] =>
 
 describe('A10: what workers book', () => {
   it('is in this table, all of it', () => {
-    const modules = { ...journals, ...lost, ...fees, ...lightning, ...onAccount, ...unclaimed, ...unexplained };
+    const modules = {
+      ...journals,
+      ...lost,
+      ...differing,
+      ...fees,
+      ...lightning,
+      ...onAccount,
+      ...unclaimed,
+      ...unexplained,
+    };
     const made = Object.keys(modules).filter((name) => name.endsWith('Journal'));
     expect([...new Set(cases.map(({ name }) => name)), ...byOthers].sort()).toEqual(made.sort());
   });

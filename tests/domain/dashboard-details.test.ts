@@ -4,6 +4,8 @@ import type { TSchema } from 'typebox';
 import { checkPassword } from '../../api/access/passwords';
 import { bodyCheck } from '../../api/http/validation';
 import { routes } from '../../api/routes';
+import { whyNotFailed } from '../../domain/txmanager/differing';
+import type { Kind } from '../../domain/txmanager/kinds';
 import { root } from '../../sandbox/paths';
 import { sentence } from '../../web/dashboard/texts/sentences-de';
 
@@ -14,7 +16,7 @@ import { sentence } from '../../web/dashboard/texts/sentences-de';
 const making = /(?:DomainError\(\s*'(?:VALIDATION_ERROR|ACT_REFUSED)',\s*|\b(?:invalid|notNow|refuse)\(\s*)/;
 const sentences = new RegExp(`${making.source}(\`[^\`]*\`|'(?:[^'\\\\]|\\\\.)*'|"[^"]*")`, 'g');
 /** What is named in these says the rest: it is tried below. */
-const open = ['x needs x', 'destinationTag: x', 'Conversion x cannot be ended: x'];
+const open = ['x needs x', 'destinationTag: x', 'Conversion x cannot be ended: x', 'Intent x can only have paid: x'];
 
 const filesOf = (room: string): string[] =>
   readdirSync(join(root, room), { recursive: true, encoding: 'utf8' })
@@ -89,6 +91,10 @@ const english = [
   ...types.map((type) => messageOf({ type }, { name: type === 'array' || type === 'object' ? 'a' : {} })),
   ...['x needs a destination tag', 'x has no destination tags'].map((fault) => `destinationTag: ${fault}`),
   ...whyNot.map(([, why]) => `Conversion x cannot be ended: ${why!.replaceAll(/\$\{[^}]*\}/g, 'x')}`),
+  ...['refund', 'fund', 'lost', 'consolidate'].map((kind) => {
+    const why = whyNotFailed({ kind: kind as Kind, isFromDeposits: kind === 'refund', paysMerchant: false });
+    return `Intent x can only have paid: ${why}`;
+  }),
   'destinationTag: a destination tag of x is a whole number up to 9',
 ];
 

@@ -86,8 +86,9 @@ const english = [
   ...Object.values(waitMessages),
   ...[notNow, tooLittle('ETH', '0.1').message, tooMuch('ETH', '9').message],
   ...[
-    failureOf({ is_replacement: true }),
-    failureOf({ is_replacement: false }),
+    failureOf({ is_replacement: true, decision: null }),
+    failureOf({ is_replacement: false, decision: null }),
+    failureOf({ is_replacement: false, decision: 'failed' }),
     notPaid,
     unlisted,
     unpaidGas,

@@ -118,6 +118,7 @@ const facts: KindFacts = {
   holdsIn: 'grant_order',
   borne: null,
   invoiced: null,
+  onlyPaid: null,
   statement: null,
 };
 

@@ -95,13 +95,14 @@ async function planCurrency(
 /** Ends booked in one transaction. */
 const perBooking = 64;
 
-/** Whether there was something to book. First what has arrived, then, in another transaction, what was reverted: each
- *  locks the balances currency by currency. `network`: what has ended on it alone. */
+/** Whether there was something to book. First what has arrived, then, in another transaction, what was reverted or
+ *  decided: each locks the balances currency by currency. `network`: what has ended on it alone. */
 export async function bookEnded(tx: EntityManager, batchId: string, network?: NetworkId): Promise<boolean> {
   const batch = await lockBatch(tx, batchId);
   if (!batch) throw new Error(`No payout ${batchId}`);
   const ended = await tx.query<Array<{ id: string; currency: string; is_paid: boolean }>>(
-    `SELECT id, currency, kind = 'leg' AND status = 'final' AS is_paid FROM intent
+    `SELECT id, currency, kind = 'leg' AND status = 'final' AND NOT EXISTS (
+              SELECT FROM attempt a WHERE a.intent_id = intent.id AND a.decision IS NOT NULL) AS is_paid FROM intent
       WHERE owner_kind = 'payout-batch' AND owner_id = $1 AND NOT booked AND status IN ('final', 'failed')
         AND network = coalesce($3, network) ORDER BY id LIMIT $2 FOR UPDATE`,
     [batchId, perBooking, network ?? null],

@@ -52,8 +52,9 @@ export async function sendIntent(sender: Sender, intentId: string): Promise<Sent
   }
   if (intent.status === 'dead') return answer('dropped', 'what it was to move is gone');
   if (!newest) return answer('waiting', 'nothing is signed yet');
-  if (attempts.some((attempt) => attempt.status === 'mined'))
-    return answer('waiting', 'it is in a block, not deep yet');
+  const inBlock = attempts.find((attempt) => attempt.status === 'mined');
+  if (inBlock?.differs_at) return answer('waiting', 'it moved something else than was signed: operators decide');
+  if (inBlock) return answer('waiting', 'it is in a block, not deep yet');
   const look = newest.valid_from_height === null ? null : await lookAtExpiring(sender, intent, attempts);
   if (look && look.state !== 'send') return answer(look.state, look.reason);
   if (intent.replaced_at !== null && !newest.is_replacement) return stuck(newest, 'it is to be replaced');

@@ -18,6 +18,7 @@ const fieldsOf: Readonly<Record<Kind, readonly FieldName[]>> = {
   'claim-address': ['network', 'address', 'paymentId'],
   'claim-deposit': ['depositId', 'paymentId'],
   'claim-lightning': ['hash', 'paymentId'],
+  'decide-transfer': ['intentId', 'outcome'],
   'end-conversion': ['conversionId'],
   'fail-lightning': ['hash'],
   'lift-hold': ['merchantId'],

@@ -186,6 +186,39 @@ export const details: ReadonlyArray<readonly [pattern: RegExp, german: string]> 
   [/^The registration counts already$/, 'Die Registrierung gilt schon.'],
   [/^The registration is refused already$/, 'Die Registrierung ist schon abgelehnt.'],
   [/^The code is revoked already$/, 'Der Code gilt schon nicht mehr.'],
+  [/^outcome must be one of (.*)$/, '„outcome“ ist eines von: $1.'],
+  [
+    /^Intent (.*) has no transaction in a final block that moved something else than was signed$/,
+    'Der Auftrag $1 hat in einem endgültigen Block keine Transaktion, die etwas anderes bewegt hat als signiert.',
+  ],
+  [
+    /^Two operators have said that it has paid: intent (.*) ends with that$/,
+    'Zwei Betreiber haben gesagt, dass der Auftrag $1 bezahlt hat. Damit endet er.',
+  ],
+  [
+    /^Two operators have said that it has (.*): intent (.*) ends with that$/,
+    'Zwei Betreiber haben gesagt, dass der Auftrag $2 gescheitert ist. Damit endet er.',
+  ],
+  [
+    /^Transaction (.*) is in block (.*) now: ask again$/,
+    'Die Transaktion $1 steht jetzt in Block $2. Stellen Sie den Antrag neu.',
+  ],
+  [
+    /^Intent (.*) can only have paid: it was sent from the address that its money came to, .*$/,
+    'Der Auftrag $1 kann nur bezahlt haben: Von seiner Adresse ist nichts mehr zu senden.',
+  ],
+  [
+    /^Intent (.*) can only have paid: a swap provider answers for its deposit: .*$/,
+    'Der Auftrag $1 kann nur bezahlt haben: Für ihn steht der Tauschpartner ein. Sonst hilft „end-conversion“.',
+  ],
+  [
+    /^Intent (.*) can only have paid: no row has it sent: .*$/,
+    'Der Auftrag $1 kann nur bezahlt haben: Er ist für niemanden, und was hinausging, ist ohnehin verloren.',
+  ],
+  [
+    /^Intent (.*) can only have paid: it moves money between addresses of ours, .*$/,
+    'Der Auftrag $1 kann nur bezahlt haben: Er schuldet niemandem etwas, und was fehlt, ist ohnehin verloren.',
+  ],
   [/^There is no open intent (.*)$/, 'Es gibt keinen offenen Auftrag $1.'],
   [/^(\S+) is (\S+) already$/, '„$1“ ist schon $2.'],
   [

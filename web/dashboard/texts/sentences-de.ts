@@ -25,6 +25,8 @@ const plain: Readonly<Record<string, string>> = {
     'Das Netzwerk nahm die Transaktion nicht rechtzeitig an: Sie ist verfallen, und das Geld ist wieder da.',
   'The transaction was mined and reverted: the address does not take it. Its network fee was charged':
     'Die Transaktion kam in einen Block und scheiterte an der Adresse. Die Netzwerkgebühr wurde berechnet.',
+  'The token did not pay what was sent: the money is back':
+    'Der Token hat nicht gezahlt, was gesendet wurde. Das Geld ist wieder da.',
   'This invoice expires too soon: ask for a new one':
     'Diese Rechnung läuft zu bald ab. Lassen Sie sich eine neue geben.',
   'This invoice names no amount: ask for one that does':

@@ -58,6 +58,7 @@ export const acts: typeof en = {
   'screening_list.imported': 'Eine Liste für Prüfungen eingelesen',
   'settings.changed': 'Die Einstellungen geändert',
   'switch.set': 'Einen Schalter umgelegt',
+  'transfer.decided': 'Gesagt, was eine abweichende Überweisung bezahlt hat',
   'user.backup_codes_replaced': 'Die eigenen Ersatzcodes ersetzt',
   'user.passkey_added': 'Einen Passkey hinzugefügt',
   'user.passkey_removed': 'Einen Passkey entfernt',

@@ -57,6 +57,7 @@ export const acts = {
   'screening_list.imported': 'Imported a list for screenings',
   'settings.changed': 'Changed the settings',
   'switch.set': 'Turned a switch',
+  'transfer.decided': 'Said what a transfer that differs has paid',
   'user.backup_codes_replaced': 'Replaced their backup codes',
   'user.passkey_added': 'Added a passkey',
   'user.passkey_removed': 'Removed a passkey',
