@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { finals, type Shop, type World } from '../world';
 import { ask } from '../bench/conversions';
+import { dispatched } from '../bench/measure';
 import type { Payer } from '../bench/payouts';
 import type { End } from './end';
 import type { Sample } from './growth';
@@ -11,8 +12,11 @@ import type { Sample } from './growth';
 const expiresIn = 60;
 /** One of so many creations names no currency; the others take turns. */
 const currencies = ['BTC', 'ETH', 'USDT_ERC20', undefined] as const;
-/** Milliseconds between two acts of a kind. A key converts five times a minute at the most. */
+/** Milliseconds between two acts of a kind. A key converts five times a minute at the most, and an authenticator has two
+ *  codes a minute. */
 const pauses = { pay: 3000, convert: 15_000, payOut: 45_000 } as const;
+/** While the service warms up what is seldom comes more often, so that its code is compiled and its caches are full. */
+const warmPauses: Readonly<Record<keyof typeof pauses, number>> = { pay: 1000, convert: 15_000, payOut: 30_000 };
 const payoutLines = 10;
 const lanes = 16;
 
@@ -47,40 +51,47 @@ export class Load {
     private readonly callbackUrl: string,
   ) {}
 
-  /** Everything at once; throws at the first refusal. */
-  async run(perSecond: number, end: End): Promise<void> {
-    const every = async (pauseMs: number, act: (n: number) => Promise<void>): Promise<void> => {
+  /** Everything at once; throws at the first refusal. `warmMs`: the moment until which the service warms up. */
+  async run(perSecond: number, warmMs: number, end: End): Promise<void> {
+    const every = async (kind: keyof typeof pauses, act: (n: number) => Promise<void>): Promise<void> => {
       for (let n = 0; !end.isOver(); n += 1) {
-        const due = performance.now() + pauseMs;
+        const began = performance.now();
         await act(n);
-        await end.orAt(due);
+        await end.orAt(began + (began < warmMs ? warmPauses : pauses)[kind]);
       }
     };
     await Promise.all([
       paced(perSecond, end, (n) => this.create(currencies[n % currencies.length])),
-      every(pauses.pay, (n) => this.pay(currencies[n % 3]!)),
-      every(pauses.convert, () => this.convert()),
-      every(pauses.payOut, () => this.payOut()),
+      every('pay', (n) => this.pay(currencies[n % 3]!)),
+      every('convert', () => this.convert()),
+      every('payOut', () => this.payOut()),
     ]);
   }
 
-  /** How many creations a second this machine carries to their end: it makes as many as it can for some seconds, and
-   *  then ends all of them at their deadlines. Throws where that takes longer than `mostMs`. */
+  /** How many creations a second this machine carries to their end: it makes as many as it can for some seconds, tells
+   *  of them, and then ends all of them at their deadlines and tells of that. Throws where one of these takes longer
+   *  than `mostMs`. */
   async most(seconds: number, mostMs: number): Promise<number> {
     const began = performance.now();
-    let made = 0;
     const lane = async (): Promise<void> => {
-      for (let n = 0; performance.now() - began < seconds * 1000; n += 1) {
-        await this.post(this.shop, '/api/v1/payments', { amount: 25, currency: currencies[n % 4], expiresIn });
-        made += 1;
-      }
+      for (let n = 0; performance.now() - began < seconds * 1000; n += 1) await this.create(currencies[n % 4]);
     };
     await Promise.all(Array.from({ length: 8 }, lane));
+    await this.told(mostMs);
     const creating = performance.now() - began;
     await sleep(began + expiresIn * 1000 - performance.now());
     const due = performance.now();
     await this.world.until('all have ended', async () => !(await this.unfinished()).length, mostMs);
-    return made / ((creating + performance.now() - due) / 1000);
+    await this.told(mostMs);
+    return this.creations.length / ((creating + performance.now() - due) / 1000);
+  }
+
+  /** Every event has come to its receiver. */
+  async told(mostMs: number): Promise<void> {
+    await dispatched(this.world);
+    const left = `SELECT FROM delivery WHERE status <> 'succeeded' AND url = $1 LIMIT 1`;
+    const isTold = async (): Promise<boolean> => !(await this.world.db.query(left, [this.callbackUrl])).length;
+    await this.world.until('every event is delivered', isTold, mostMs);
   }
 
   private async create(currency: string | undefined): Promise<void> {

@@ -59,10 +59,10 @@ export async function soak({ minutes, load, say }: SoakOptions): Promise<Finding
 
     const began = performance.now();
     const end = new End(began + minutes * 60_000);
-    const [watched] = await end.ofAll([watch(world, shop, end), work.run(perSecond, end)]);
+    const since = began + minutes * 60_000 * warmUp;
+    const [watched] = await end.ofAll([watch(world, shop, end), work.run(perSecond, since, end)]);
     say(`${work.creations.length} created, ${work.paid.length} paid, ${work.payouts.length} payouts; draining`);
     await drained(world, work, receiver);
-    const since = began + minutes * 60_000 * warmUp;
     return [
       ...memoryOf(watched, since),
       ...timesOf(watched, work.creations, since, end.atMs),
@@ -90,15 +90,7 @@ async function drained(world: World, work: Load, receiver: Receiver): Promise<vo
     .catch((error: Error) => {
       throw new Error(`${error.message}: ${left.length}, such as ${left.slice(0, 5).join('; ')}`);
     });
-  await dispatched(world);
-  const undelivered = async (): Promise<string[]> => {
-    const rows = (await world.db.query(
-      `SELECT d.event_id AS id FROM delivery d WHERE d.status <> 'succeeded' AND d.url = $1 LIMIT 5`,
-      [receiver.url],
-    )) as Array<{ id: string }>;
-    return rows.map(({ id }) => id);
-  };
-  await world.until('every event is delivered', async () => !(await undelivered()).length, drainMs);
+  await work.told(drainMs);
   const delivered = (await world.db.query('SELECT event_id AS id FROM delivery WHERE url = $1', [
     receiver.url,
   ])) as Array<{ id: string }>;
