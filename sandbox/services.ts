@@ -43,6 +43,9 @@ export type ServiceOptions = Readonly<{
 const ownSourceMaps = ['--require', join(root, 'sandbox', 'setup', 'own-source-maps.cjs')];
 /** Room for new objects, of one size at all times, as in the image (Dockerfile): Node would let it grow to 134 MB. */
 export const newObjects = ['--min-semi-space-size=16', '--max-semi-space-size=16'];
+/** Two arenas of the C library for all threads, as in the image: left to itself it opens sixteen on two processors, and
+ *  each keeps the most that it ever held. docs/decisions/0104-two-arenas.md */
+export const arenas = { MALLOC_ARENA_MAX: '2' } as const;
 
 /** What every process of ours inherits from the shell; all else comes from its configuration. */
 const inherited = (): Record<string, string> => {
@@ -97,7 +100,7 @@ export async function service(options: ServiceOptions): Promise<Part> {
     dataDir,
     command: process.execPath,
     args: [...ownSourceMaps, ...newObjects, built(file, release)],
-    env: { ...inherited(), ...environmentOf(role, env), [variable]: String(port) },
+    env: { ...arenas, ...inherited(), ...environmentOf(role, env), [variable]: String(port) },
     cwd: release,
     graceMs: 30_000,
     onCrash: (how) => {

@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { newObjects } from '../sandbox/services';
+import { arenas, newObjects } from '../sandbox/services';
 
 /** Packages come from the lock alone: each with the version and the integrity that the lock has. */
 
@@ -127,5 +127,10 @@ describe('D: the image', () => {
   it('gives its processes as much room for new objects as the sandbox gives them', () => {
     const [, entry] = /^ENTRYPOINT (\[.*\])$/m.exec(dockerfile)!;
     expect(JSON.parse(entry!)).toEqual(['node', '--enable-source-maps', ...newObjects]);
+  });
+
+  it('gives the C library of its processes as many arenas as the sandbox gives it', () => {
+    const last = dockerfile.split(/^(?=FROM )/m).at(-1)!;
+    expect(/^ENV MALLOC_ARENA_MAX=(\d+)$/m.exec(last)![1]).toBe(arenas.MALLOC_ARENA_MAX);
   });
 });

@@ -1,9 +1,10 @@
+import { cpus } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { finals, type Shop, type World } from '../world';
 import { ask } from '../bench/conversions';
 import { dispatched } from '../bench/measure';
 import type { Payer } from '../bench/payouts';
-import type { End } from './end';
+import { End } from './end';
 import type { Sample } from './growth';
 
 /** What people ask of the service all the time while it is looked at. */
@@ -35,6 +36,16 @@ async function paced(perSecond: number, end: End, act: (n: number) => Promise<vo
   await Promise.all(Array.from({ length: lanes }, lane));
 }
 
+/** Milliseconds of all processors since the machine has started, and those without work. */
+function processorTimes(): Readonly<{ all: number; idle: number }> {
+  const times = cpus().map((one) => one.times);
+  const sum = (of: (one: (typeof times)[number]) => number): number => times.reduce((total, one) => total + of(one), 0);
+  return {
+    all: sum(({ user, nice, sys, irq, idle }) => user + nice + sys + irq + idle),
+    idle: sum(({ idle }) => idle),
+  };
+}
+
 export class Load {
   /** How long each creation took, ms. */
   readonly creations: Sample[] = [];
@@ -51,7 +62,7 @@ export class Load {
     private readonly callbackUrl: string,
   ) {}
 
-  /** Everything at once; throws at the first refusal. `warmMs`: the moment until which the service warms up. */
+  /** Everything at once, creations so many a second; throws at the first refusal. `warmMs`: the moment until which the service warms up. */
   async run(perSecond: number, warmMs: number, end: End): Promise<void> {
     const every = async (kind: keyof typeof pauses, act: (n: number) => Promise<void>): Promise<void> => {
       for (let n = 0; !end.isOver(); n += 1) {
@@ -61,17 +72,28 @@ export class Load {
       }
     };
     await Promise.all([
-      paced(perSecond, end, (n) => this.create(currencies[n % currencies.length])),
+      ...(perSecond > 0 ? [paced(perSecond, end, (n) => this.create(currencies[n % currencies.length]))] : []),
       every('pay', (n) => this.pay(currencies[n % 3]!)),
       every('convert', () => this.convert()),
       every('payOut', () => this.payOut()),
     ]);
   }
 
-  /** How many creations a second this machine carries to their end: it makes as many as it can for some seconds, tells
+  /** How many creations a second this machine carries to their end beside all else: what it carries alone, of the share
+   *  of its processors that the rest leaves. */
+  async most(seconds: number, mostMs: number): Promise<number> {
+    const alone = await this.mostAlone(seconds, mostMs);
+    const end = new End(performance.now() + 3000 * seconds);
+    const before = processorTimes();
+    await this.run(0, 0, end);
+    const after = processorTimes();
+    return (alone * (after.idle - before.idle)) / (after.all - before.all);
+  }
+
+  /** How many a second it carries where nothing else is asked of it: it makes as many as it can for some seconds, tells
    *  of them, and then ends all of them at their deadlines and tells of that. Throws where one of these takes longer
    *  than `mostMs`. */
-  async most(seconds: number, mostMs: number): Promise<number> {
+  private async mostAlone(seconds: number, mostMs: number): Promise<number> {
     const began = performance.now();
     const lane = async (): Promise<void> => {
       for (let n = 0; performance.now() - began < seconds * 1000; n += 1) await this.create(currencies[n % 4]);
