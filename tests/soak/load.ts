@@ -13,8 +13,8 @@ import type { Sample } from './growth';
 const expiresIn = 60;
 /** One of so many creations names no currency; the others take turns. */
 const currencies = ['BTC', 'ETH', 'USDT_ERC20', undefined] as const;
-/** Milliseconds between two acts of a kind. A key converts five times a minute at the most, and an authenticator has two
- *  codes a minute. */
+/** Milliseconds between two acts of a kind. A key converts five times a minute at the most, and an authenticator has
+ *  two codes a minute. */
 const pauses = { pay: 3000, convert: 15_000, payOut: 45_000 } as const;
 /** While the service warms up what is seldom comes more often, so that its code is compiled and its caches are full. */
 const warmPauses: Readonly<Record<keyof typeof pauses, number>> = { pay: 1000, convert: 15_000, payOut: 30_000 };
@@ -62,7 +62,8 @@ export class Load {
     private readonly callbackUrl: string,
   ) {}
 
-  /** Everything at once, creations so many a second; throws at the first refusal. `warmMs`: the moment until which the service warms up. */
+  /** Everything at once, creations so many a second; throws at the first refusal. `warmMs`: the moment until which the
+   *  service warms up. */
   async run(perSecond: number, warmMs: number, end: End): Promise<void> {
     const every = async (kind: keyof typeof pauses, act: (n: number) => Promise<void>): Promise<void> => {
       for (let n = 0; !end.isOver(); n += 1) {
