@@ -27,7 +27,7 @@ export function whyNotFailed({ kind, isFromDeposits, paysMerchant }: Undecided):
 export const endsWell = (decision: Decision, kind: Kind): boolean => decision === 'paid' || kinds[kind].isSettled;
 
 /** Base units that this address gave. */
-export const unitsFrom = (moves: readonly Moved[], address: string): bigint =>
+const unitsFrom = (moves: readonly Moved[], address: string): bigint =>
   moves.reduce((sum, move) => (move.from === address ? sum + BigInt(move.units) : sum), 0n);
 
 /** Base units of an attempt's currency that have left its address: what its moves say where they differ, else what was
