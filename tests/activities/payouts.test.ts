@@ -12,7 +12,7 @@ import { armFailPoints, disarmFailPoints } from '../../db/fail-point';
 import { dropIntents } from '../../db/txmanager/intents';
 import { post } from '../../db/ledger/ledger';
 import { createMerchant } from '../../db/access/merchants';
-import { shownLinesOf, storeSigned } from '../../db/payouts/payouts';
+import { lockBatch, shownLinesOf, storeSigned } from '../../db/payouts/payouts';
 import { cancelBatch } from '../../commands/payouts/cancel';
 import { approveBatch } from '../../commands/payouts/approve';
 import { queueBatch } from '../../commands/payouts/queue';
@@ -414,6 +414,20 @@ it('sends what the signer stores beside it, and leaves what it does not', async 
   expect(await sender('ethereum').sendPayouts(other)).toMatchObject({ stuck: [], isLeft: false });
   await mine(other);
   expect(await activities.payoutStep(other)).toBeNull();
+});
+
+it('leaves a payout that somebody has locked for long to the next look', async () => {
+  const id = await queued([['ETH', '0.01']]);
+  await activities.payoutStep(id);
+  const held = db.transaction(async (tx) => {
+    await lockBatch(tx, id);
+    await tx.query('SELECT pg_sleep(3.5)');
+  });
+  expect(await sender('ethereum').sendPayouts(id, true)).toMatchObject({ stuck: [], isLeft: true });
+  await held;
+  await round(id);
+  await mine(id);
+  expect(await activities.payoutStep(id)).toBeNull();
 });
 
 it('keeps for each line what its data cost on another chain, and offers the rest', async () => {
@@ -1057,6 +1071,26 @@ describe('a database that was restored from an old backup', () => {
     await sender('ethereum').sendPayouts(id);
     expect(new Set(sent).size).toBe(2);
     expect(second!.nonce).toBe(first!.nonce! + 1);
+    await mine(id);
+    expect(await activities.payoutStep(id)).toBeNull();
+  });
+
+  it('asks again about a wallet whose next nonce was used before it was signed for', async () => {
+    const id = await queued([['ETH', '0.01']]);
+    await activities.payoutStep(id);
+    const [wallet] = await db.query('SELECT next_nonce FROM wallet_sequence WHERE address = $1', [hot('ethereum')]);
+    nextNonce = wallet.next_nonce + 1;
+    sent.length = 0;
+    const sending = sender('ethereum').sendPayouts(id, true);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    expect(await signer.signPayouts(id)).toMatchObject({ stored: 1 });
+    await sending;
+    expect([sent, await statuses(id)]).toEqual([[], ['processing']]);
+
+    // Somebody has found out that the node was wrong.
+    nextNonce = wallet.next_nonce;
+    await sender('ethereum').sendPayouts(id);
+    expect(sent).toHaveLength(1);
     await mine(id);
     expect(await activities.payoutStep(id)).toBeNull();
   });

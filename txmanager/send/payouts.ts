@@ -1,24 +1,25 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { DataSource } from 'typeorm';
 import { payoutWindow } from '../../domain/payouts/payout';
 import { findableTxIds } from '../../domain/txmanager/findable';
 import { failPoint } from '../../db/fail-point';
 import { unsignedOf } from '../../db/payouts/payouts';
 import { prepared } from '../../db/query';
-import type { AttemptRow, IntentRow } from '../../db/txmanager/intents';
+import type { AttemptRow } from '../../db/txmanager/intents';
 import { noteSent } from '../../commands/payouts/refresh';
 import { inParallel } from '../../chains/json-rpc';
 import { sendIntent } from './send';
 import { blockMsOf, lookAtOnce, type Sender } from './sender';
 import { transactionIds } from './sent-line';
 import { hasMovedOn, openBefore, patienceMs, type Stuck } from './stuck';
-import { barred } from './barred';
+import { barFactsSql, barParameters, barred, barredSince, nonceUses } from './barred';
+import type { BarFacts, Bars, NonceUses } from './barred';
 
 /** For so many blocks a node that took a transaction is believed to have it, as long as it counts its nonce. */
 const youngBlocks = 4;
-/** How long the sender of a payout waits for the signer beside it, and how often it looks. Signing takes longer than
- *  the first pause, and each look takes time of the processors that sign. */
+/** How long the sender of a payout waits for the signer beside it, and the pause after each look: looks take time of
+ *  the processors that sign. */
 const signerMs = 1000;
-const firstLookMs = 20;
 const lookMs = 4;
 /** Every so many looks it asks what nobody signs now. */
 const thoroughLooks = 24;
@@ -33,17 +34,19 @@ export type SentPayouts = Readonly<{ stuck: Stuck[]; isLeft: boolean; txIds?: re
 export async function sendPayouts(sender: Sender, batchId: string, isSigning = false): Promise<SentPayouts> {
   const stuck: Stuck[] = [];
   const tried = new Set<string>();
-  let newest = await missing(sender, await newestOf(sender, batchId, ['stored', 'sent']));
+  let newest = await missing(sender, await newestOf(sender, batchId));
+  let bars = await barred(sender, newest);
   for (;;) {
-    const { taken, left } = await sendTogether(sender, newest);
+    const { taken, left } = await sendTogether(sender, newest, bars);
     for (const attempt of newest) tried.add(attempt.intent_id);
     // While rows are told of these, the next are looked for.
     const noted = markSent(sender, batchId, taken);
-    const signed = isSigning ? nextSigned(sender, batchId, tried) : { fresh: [], isLeft: false };
+    const signed = isSigning ? nextSigned(sender, batchId, { tried, noted }) : nothing;
     const [next] = await Promise.all([signed, noted]);
     stuck.push(...(await stuckOf(sender, taken, left)));
     if (!next.fresh.length) return { stuck, isLeft: next.isLeft, txIds: await sentOf(sender, batchId) };
     newest = next.fresh;
+    bars = await barredSince(sender, newest, next.uses);
   }
 }
 
@@ -72,27 +75,29 @@ type Sendable = Pick<
   | 'status'
   | 'sent_at'
   | 'valid_from_height'
->;
+> &
+  BarFacts;
 
-/** The attempts that are to be sent, or sent again; none of the intents that were tried. */
-async function newestOf(
-  { db, adapter }: Sender,
-  batchId: string,
-  statuses: ReadonlyArray<IntentRow['status']>,
-  tried: ReadonlySet<string> = new Set(),
-): Promise<Sendable[]> {
-  const newest = await prepared(db, 'newest-attempts').query<Sendable[]>(
-    `SELECT a.id, a.intent_id, a.n, a.network, a.tx_id, a.raw, a.from_address, a.nonce, a.status, a.sent_at,
-            a.valid_from_height
-       FROM intent i CROSS JOIN LATERAL (SELECT * FROM attempt WHERE intent_id = i.id ORDER BY n DESC LIMIT 1) a
-      WHERE i.owner_kind = 'payout-batch' AND i.owner_id = $1 AND i.network = $2 AND i.status = ANY($3)
-        AND NOT i.id = ANY($4::bigint[])
-        AND (cardinality(i.deposit_ids) = 0 OR NOT EXISTS (SELECT FROM deposit d WHERE d.id = ANY(i.deposit_ids)
-          AND d.status <> 'confirmed'))`,
-    [batchId, adapter.network, statuses, [...tried]],
+/** SQL: the attempts that are to be sent, or sent again. $1: of this batch, $2: on this network, $3: of intents in
+ *  these statuses, $4: none of these intents. */
+const newestSql = `SELECT a.id, a.intent_id, a.n, a.network, a.tx_id, a.raw, a.from_address, a.nonce, a.status,
+        a.sent_at, a.valid_from_height, ${barFactsSql('$5', '$6', '$7')}
+   FROM intent i CROSS JOIN LATERAL (SELECT * FROM attempt WHERE intent_id = i.id ORDER BY n DESC LIMIT 1) a
+   LEFT JOIN chain_cursor c ON c.network = i.network
+  WHERE i.owner_kind = 'payout-batch' AND i.owner_id = $1 AND i.network = $2 AND i.status = ANY($3)
+    AND NOT i.id = ANY($4::bigint[])
+    AND (cardinality(i.deposit_ids) = 0 OR NOT EXISTS (SELECT FROM deposit d WHERE d.id = ANY(i.deposit_ids)
+      AND d.status <> 'confirmed'))`;
+const inOrderOfNonces = (attempts: readonly Sendable[]): Sendable[] =>
+  attempts.toSorted((a, b) => (a.nonce ?? 0) - (b.nonce ?? 0));
+
+/** Those of a batch that are to be sent, or sent again. */
+const newestOf = async ({ db, adapter }: Sender, batchId: string): Promise<Sendable[]> =>
+  inOrderOfNonces(
+    await prepared(db, 'newest-attempts').query<Sendable[]>(newestSql, [
+      ...[batchId, adapter.network, ['stored', 'sent'], [], ...barParameters],
+    ]),
   );
-  return newest.toSorted((a, b) => (a.nonce ?? 0) - (b.nonce ?? 0));
-}
 
 /** Those that the node was never given, or does not have: where it counts beyond the nonce of one that it took not
  *  long ago, it has it, or a block has. */
@@ -105,40 +110,78 @@ async function missing(sender: Sender, inOrder: readonly Sendable[]): Promise<Se
   return inOrder.filter((attempt) => !isYoung(attempt) || attempt.nonce! >= next.get(attempt.from_address)!);
 }
 
+/** What was signed meanwhile. `uses`: of the nonces of its wallets, asked before. */
+type Signed = Readonly<{ fresh: Sendable[]; isLeft: boolean; uses: NonceUses }>;
+const nothing: Signed = { fresh: [], isLeft: false, uses: new Map() };
+
 /** What has been signed since; empty where nothing is left to sign, or the signer takes too long. */
 async function nextSigned(
   sender: Sender,
   batchId: string,
-  tried: ReadonlySet<string>,
-): Promise<{ fresh: Sendable[]; isLeft: boolean }> {
+  { tried, noted }: Readonly<{ tried: ReadonlySet<string>; noted: Promise<void> }>,
+): Promise<Signed> {
   const { db, adapter } = sender;
   const until = Date.now() + signerMs;
   let isLeft = true;
+  let { uses } = nothing;
   for (let n = 1; ; n += 1) {
     // In this order: what is signed between the two is found. Tokens that wait for their gas are not to be signed now.
     if (n % thoroughLooks === 0) isLeft = (await unsignedOf(db, batchId, { network: adapter.network })).length > 0;
-    const [now] = await prepared(db, 'signed-lines').query<Array<{ is_stored: boolean; is_planned: boolean }>>(
-      `SELECT coalesce(bool_or(status = 'stored'
-          AND NOT id = ANY($3::bigint[])), false) AS is_stored, coalesce(bool_or(status = 'planned'),
-            false) AS is_planned
-         FROM intent WHERE owner_kind = 'payout-batch' AND owner_id = $1 AND network = $2
-          AND status IN ('planned', 'stored')`,
-      [batchId, adapter.network, [...tried]],
-    );
-    const fresh = now!.is_stored ? await newestOf(sender, batchId, ['stored'], tried) : [];
-    if (fresh.length || !now!.is_planned || !isLeft || Date.now() > until)
-      return { fresh, isLeft: now!.is_planned && isLeft };
-    await sleep(n === 1 ? firstLookMs : lookMs);
+    const { fresh, planned } = await signedSince(sender, batchId, tried);
+    if (fresh.length || !planned.length || !isLeft || Date.now() > until)
+      return { fresh, isLeft: planned.length > 0 && isLeft, uses };
+    const pause = sleep(lookMs).then(() => signerDone(db, batchId));
+    // When the rows say what was sent; and they are looked at again when the node has answered, not before.
+    if (n === 1) [uses] = await Promise.all([noted.then(() => nonceUses(sender, planned)), pause]);
+    else await pause;
   }
+}
+
+/** Databases at which somebody waits for the signer. */
+const waiting = new WeakSet<DataSource>();
+/** PostgreSQL says it of a lock that was not free in time. */
+const lockTimeout = '55P03';
+
+/** Waits for whoever has the mass payout locked, as the signer has while it signs of it. One at a time of each
+ *  database: whoever waits has a connection of the pool meanwhile, and the others look again. */
+async function signerDone(db: DataSource, batchId: string): Promise<void> {
+  if (waiting.has(db)) return;
+  waiting.add(db);
+  try {
+    await prepared(db, 'payout-unlocked').query('SELECT FROM payout_batch WHERE id = $1 FOR KEY SHARE', [batchId]);
+  } catch (error) {
+    // The signer takes its time: the next look says how long.
+    if ((error as { code?: string }).code !== lockTimeout) throw error;
+  } finally {
+    waiting.delete(db);
+  }
+}
+
+/** What is signed and was not tried, and the wallets of what is planned, at one moment. */
+async function signedSince(
+  { db, adapter }: Sender,
+  batchId: string,
+  tried: ReadonlySet<string>,
+): Promise<{ fresh: Sendable[]; planned: string[] }> {
+  const rows = await prepared(db, 'signed-since').query<Array<Sendable & { planned: string[] }>>(
+    `SELECT p.planned, a.* FROM (SELECT ARRAY(
+              SELECT DISTINCT from_address FROM intent WHERE owner_kind = 'payout-batch' AND owner_id = $1
+                 AND network = $2 AND status = 'planned') AS planned) p
+       LEFT JOIN (${newestSql}) a ON true`,
+    [batchId, adapter.network, ['stored'], [...tried], ...barParameters],
+  );
+  // Where nothing is signed there is one row, of no attempt.
+  const fresh = rows.filter(({ id }) => id !== null);
+  return { fresh: inOrderOfNonces(fresh), planned: rows[0]!.planned };
 }
 
 /** Which of these the node has now, and which it did not take or was not given. */
 async function sendTogether(
   sender: Sender,
   inOrder: readonly Sendable[],
+  bars: Bars,
 ): Promise<{ taken: Sendable[]; left: Sendable[] }> {
   if (!inOrder.length) return { taken: [], left: [] };
-  const bars = await barred(sender, inOrder);
   // What expires is looked for before it is sent again: by itself.
   const free = inOrder.filter((attempt) => attempt.valid_from_height === null && !bars.has(attempt.id));
   await failPoint('leg.afterStore');
