@@ -416,15 +416,30 @@ it('sends what the signer stores beside it, and leaves what it does not', async 
   expect(await activities.payoutStep(other)).toBeNull();
 });
 
-it('leaves a payout that somebody has locked for long to the next look', async () => {
+it('leaves a payout that somebody has locked for long to the next look, and holds up no other', async () => {
   const id = await queued([['ETH', '0.01']]);
   await activities.payoutStep(id);
   const held = db.transaction(async (tx) => {
     await lockBatch(tx, id);
     await tx.query('SELECT pg_sleep(3.5)');
   });
-  expect(await sender('ethereum').sendPayouts(id, true)).toMatchObject({ stuck: [], isLeft: true });
+  const ended: string[] = [];
+  const locked = sender('ethereum')
+    .sendPayouts(id, true)
+    .finally(() => ended.push(id));
+  // Another one does not wait for the signer of this one.
+  const other = await queued([['ETH', '0.01']]);
+  await activities.payoutStep(other);
+  const beside = sender('ethereum')
+    .sendPayouts(other, true)
+    .finally(() => ended.push(other));
+  await signer.signPayouts(other);
+  await beside;
+  expect([ended, await statuses(other)]).toEqual([[other], ['broadcast']]);
+  expect(await locked).toMatchObject({ stuck: [], isLeft: true });
   await held;
+  await mine(other);
+  expect(await activities.payoutStep(other)).toBeNull();
   await round(id);
   await mine(id);
   expect(await activities.payoutStep(id)).toBeNull();

@@ -22,13 +22,13 @@ const currentSeconds = 60;
 
 /** SQL: `BarFacts` of attempt `a` of intent `i` on the network whose cursor is `c`. The parameters are `barParameters`,
  *  in their order. */
-export const barFactsSql = (kinds: string, everyone: string, seconds: string): string =>
+export const barFactsSql = (kinds: string, every: string, seconds: string): string =>
   `a.status = 'stored' AND (i.kind = ANY(${kinds}) OR c.stale_since IS NOT NULL)
       AND NOT EXISTS (SELECT FROM attempt b WHERE b.intent_id = a.intent_id AND b.sent_at IS NOT NULL) AS is_new,
    c.stale_since IS NULL AND coalesce(c.scanned_through > now() - make_interval(secs => ${seconds}), false)
       AS is_current,
    CASE WHEN i.kind = ANY(${kinds}) AND NOT a.is_replacement
-        THEN (SELECT 'frozen: ' || reason FROM egress_freeze WHERE currency IN (i.currency, ${everyone}) LIMIT 1)
+        THEN (SELECT 'frozen: ' || reason FROM egress_freeze WHERE currency IN (i.currency, ${every}) LIMIT 1)
     END AS frozen`;
 export const barParameters = [leaving, everyCurrency, currentSeconds] as const;
 

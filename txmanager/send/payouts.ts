@@ -46,7 +46,7 @@ export async function sendPayouts(sender: Sender, batchId: string, isSigning = f
     stuck.push(...(await stuckOf(sender, taken, left)));
     if (!next.fresh.length) return { stuck, isLeft: next.isLeft, txIds: await sentOf(sender, batchId) };
     newest = next.fresh;
-    bars = await barredSince(sender, newest, next.uses);
+    bars = await barredSince(sender, next.fresh, next.uses);
   }
 }
 
@@ -75,27 +75,27 @@ type Sendable = Pick<
   | 'status'
   | 'sent_at'
   | 'valid_from_height'
-> &
-  BarFacts;
+>;
 
-/** SQL: the attempts that are to be sent, or sent again. $1: of this batch, $2: on this network, $3: of intents in
- *  these statuses, $4: none of these intents. */
-const newestSql = `SELECT a.id, a.intent_id, a.n, a.network, a.tx_id, a.raw, a.from_address, a.nonce, a.status,
-        a.sent_at, a.valid_from_height, ${barFactsSql('$5', '$6', '$7')}
+/** SQL: what is read of the attempts that are to be sent, or sent again, and where it is read. $1: of this batch,
+ *  $2: on this network, $3: of intents in these statuses, $4: none of these intents. */
+const newestColumns = `a.id, a.intent_id, a.n, a.network, a.tx_id, a.raw, a.from_address, a.nonce, a.status, a.sent_at,
+        a.valid_from_height`;
+const newestFrom = `
    FROM intent i CROSS JOIN LATERAL (SELECT * FROM attempt WHERE intent_id = i.id ORDER BY n DESC LIMIT 1) a
    LEFT JOIN chain_cursor c ON c.network = i.network
   WHERE i.owner_kind = 'payout-batch' AND i.owner_id = $1 AND i.network = $2 AND i.status = ANY($3)
     AND NOT i.id = ANY($4::bigint[])
     AND (cardinality(i.deposit_ids) = 0 OR NOT EXISTS (SELECT FROM deposit d WHERE d.id = ANY(i.deposit_ids)
       AND d.status <> 'confirmed'))`;
-const inOrderOfNonces = (attempts: readonly Sendable[]): Sendable[] =>
+const inOrderOfNonces = <Attempt extends Sendable>(attempts: readonly Attempt[]): Attempt[] =>
   attempts.toSorted((a, b) => (a.nonce ?? 0) - (b.nonce ?? 0));
 
 /** Those of a batch that are to be sent, or sent again. */
 const newestOf = async ({ db, adapter }: Sender, batchId: string): Promise<Sendable[]> =>
   inOrderOfNonces(
-    await prepared(db, 'newest-attempts').query<Sendable[]>(newestSql, [
-      ...[batchId, adapter.network, ['stored', 'sent'], [], ...barParameters],
+    await prepared(db, 'newest-attempts').query<Sendable[]>(`SELECT ${newestColumns} ${newestFrom}`, [
+      ...[batchId, adapter.network, ['stored', 'sent'], []],
     ]),
   );
 
@@ -110,29 +110,31 @@ async function missing(sender: Sender, inOrder: readonly Sendable[]): Promise<Se
   return inOrder.filter((attempt) => !isYoung(attempt) || attempt.nonce! >= next.get(attempt.from_address)!);
 }
 
-/** What was signed meanwhile. `uses`: of the nonces of its wallets, asked before. */
-type Signed = Readonly<{ fresh: Sendable[]; isLeft: boolean; uses: NonceUses }>;
-const nothing: Signed = { fresh: [], isLeft: false, uses: new Map() };
+/** One that was signed while its sender waited, with what may bar it. */
+type Fresh = Sendable & BarFacts;
+/** `uses`: of the nonces of the wallets, asked before these were signed. */
+type SignedMeanwhile = Readonly<{ fresh: Fresh[]; isLeft: boolean; uses: NonceUses }>;
+const nothing: SignedMeanwhile = { fresh: [], isLeft: false, uses: new Map() };
 
 /** What has been signed since; empty where nothing is left to sign, or the signer takes too long. */
 async function nextSigned(
   sender: Sender,
   batchId: string,
   { tried, noted }: Readonly<{ tried: ReadonlySet<string>; noted: Promise<void> }>,
-): Promise<Signed> {
+): Promise<SignedMeanwhile> {
   const { db, adapter } = sender;
   const until = Date.now() + signerMs;
   let isLeft = true;
-  let { uses } = nothing;
+  let uses: NonceUses = new Map();
   for (let n = 1; ; n += 1) {
     // In this order: what is signed between the two is found. Tokens that wait for their gas are not to be signed now.
     if (n % thoroughLooks === 0) isLeft = (await unsignedOf(db, batchId, { network: adapter.network })).length > 0;
-    const { fresh, planned } = await signedSince(sender, batchId, tried);
-    if (fresh.length || !planned.length || !isLeft || Date.now() > until)
-      return { fresh, isLeft: planned.length > 0 && isLeft, uses };
+    const { fresh, wallets } = await signedSince(sender, batchId, tried);
+    if (fresh.length || !wallets.length || !isLeft || Date.now() > until)
+      return { fresh, isLeft: wallets.length > 0 && isLeft, uses };
     const pause = sleep(lookMs).then(() => signerDone(db, batchId));
     // When the rows say what was sent; and they are looked at again when the node has answered, not before.
-    if (n === 1) [uses] = await Promise.all([noted.then(() => nonceUses(sender, planned)), pause]);
+    if (n === 1) [uses] = await Promise.all([noted.then(() => nonceUses(sender, wallets)), pause]);
     else await pause;
   }
 }
@@ -162,17 +164,17 @@ async function signedSince(
   { db, adapter }: Sender,
   batchId: string,
   tried: ReadonlySet<string>,
-): Promise<{ fresh: Sendable[]; planned: string[] }> {
-  const rows = await prepared(db, 'signed-since').query<Array<Sendable & { planned: string[] }>>(
-    `SELECT p.planned, a.* FROM (SELECT ARRAY(
+): Promise<{ fresh: Fresh[]; wallets: string[] }> {
+  const rows = await prepared(db, 'signed-since').query<Array<Fresh & { wallets: string[] }>>(
+    `SELECT p.wallets, a.* FROM (SELECT ARRAY(
               SELECT DISTINCT from_address FROM intent WHERE owner_kind = 'payout-batch' AND owner_id = $1
-                 AND network = $2 AND status = 'planned') AS planned) p
-       LEFT JOIN (${newestSql}) a ON true`,
+                 AND network = $2 AND status = 'planned') AS wallets) p
+       LEFT JOIN (SELECT ${newestColumns}, ${barFactsSql('$5', '$6', '$7')} ${newestFrom}) a ON true`,
     [batchId, adapter.network, ['stored'], [...tried], ...barParameters],
   );
   // Where nothing is signed there is one row, of no attempt.
   const fresh = rows.filter(({ id }) => id !== null);
-  return { fresh: inOrderOfNonces(fresh), planned: rows[0]!.planned };
+  return { fresh: inOrderOfNonces(fresh), wallets: rows[0]!.wallets };
 }
 
 /** Which of these the node has now, and which it did not take or was not given. */
